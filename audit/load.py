@@ -1,0 +1,98 @@
+"""The one way in for JSON and YAML: what two readers could understand differently is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from audit.finding import Refusal
+
+
+def parse_json(text: str | bytes, place: object) -> Any:
+    """Parse JSON, refusing repeated keys, NaN and infinity, naming the place."""
+
+    def refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in pairs]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise Refusal(place, f"key {key!r} stands twice in one object", expected="each key once", cure="remove one")
+        return dict(pairs)
+
+    def refuse_constant(name: str) -> None:
+        raise Refusal(place, "not a JSON number", expected="a finite number", observed=name, cure="rerun the stage that wrote it")
+
+    try:
+        return json.loads(text, object_pairs_hook=refuse_repeats, parse_constant=refuse_constant)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Refusal(place, "not readable as JSON", observed=str(error), cure="the file may be truncated; restore or rerun") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file; one line when it is absent or no file."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise Refusal(path, "cannot be read", observed=error.strerror or str(error)) from None
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file strictly; see `parse_json`."""
+    return parse_json(read_bytes(path), path)
+
+
+def parse_yaml(text: str | bytes, place: object) -> Any:
+    """Parse one YAML 1.2 document; repeated keys, anchors, aliases, tags, merges and a second document are refused."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+    from ruamel.yaml.events import AliasEvent
+
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Refusal(place, "not UTF-8", observed=str(error)) from None
+    if text.startswith("\ufeff"):
+        raise Refusal(place, "starts with a byte-order mark", expected="plain UTF-8", cure="save without BOM")
+    reader = YAML(typ="safe", pure=True)
+    reader.version = (1, 2)
+    documents = 0
+    try:
+        for event in reader.parse(text):
+            documents += type(event).__name__ == "DocumentStartEvent"
+            where = f"{place}:{event.start_mark.line + 1}" if event.start_mark else place
+            tag = getattr(event, "tag", None) or getattr(event, "ctag", None)
+            if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
+                raise Refusal(where, "anchors and aliases are not allowed", expected="values written out")
+            if tag is not None and str(tag) not in ("", "None", "!"):
+                raise Refusal(where, "tags are not allowed", observed=str(tag), expected="plain values")
+        if documents > 1:
+            raise Refusal(place, "holds a second document", expected="one YAML document", observed=str(documents))
+        return YAML(typ="safe", pure=True).load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{place}:{mark.line + 1}" if mark else place
+        reason = " ".join((getattr(error, "problem", None) or str(error)).split())
+        raise Refusal(where, "not readable as YAML", observed=reason) from None
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file strictly; see `parse_yaml`."""
+    return parse_yaml(read_bytes(path), path)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: staging name in the same folder, then rename."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, staging = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        os.chmod(staging, 0o644)
+        os.replace(staging, path)
+    except BaseException:
+        Path(staging).unlink(missing_ok=True)
+        raise

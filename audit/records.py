@@ -1,0 +1,138 @@
+"""What lies on disk: records, quantities, run logs; each a frozen pydantic model written as sorted JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from audit.digest import sha256_bytes
+from audit.finding import Refusal
+from audit.load import parse_json, read_bytes, read_json, read_yaml, write_bytes
+
+__all__ = [
+    "Frozen", "Provenance", "Quantity", "Record", "Refusal", "RunLog", "Sha256", "parse_model",
+    "read_json", "read_model", "read_yaml", "record_bytes", "write_bytes", "write_record",
+]  # fmt: skip
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Frozen(BaseModel):
+    """Strict, closed, immutable, and free of NaN and infinity."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Quantity(Frozen):
+    """A measured leaf of a record: the only thing a number in a manuscript can come from."""
+
+    value: float | int
+    unit: str = "1"
+    """`1` for a pure number, else `nats`, `steps`, ..."""
+    digits: int = Field(ge=0, le=12)
+    """Decimal places of the printed form (of the mantissa where `style` is scientific)."""
+    style: Literal["fixed", "scientific", "integer", "percent"] = "fixed"
+    tolerance: float = Field(ge=0)
+    """Absolute difference within which a recomputation agrees; 0 for counts and other exact values."""
+    summary: Literal["median", "mean", "min", "max", "sum", "count", "share"] | None = None
+    """How `value` follows from `values`; the audit recomputes it. `count` and `share` count the values that are not zero."""
+    values: tuple[float | int, ...] | None = None
+    """One value per unit (event, seed, block), in the order of the record's own lists."""
+
+
+class Provenance(Frozen):
+    """What a record was made from, in its own bytes, so that no other run can produce these bytes by chance."""
+
+    stage: str
+    seals: dict[str, Sha256]
+    """SHA-256 of each seal file the run stood under, by registration id."""
+    parameters: Sha256
+    """SHA-256 of the canonical JSON of the parameters the stage was given."""
+    seeds: tuple[int, ...]
+    data: dict[str, Sha256]
+    """SHA-256 of each record or folder this one was computed from, by path."""
+
+
+class Record(Frozen):
+    """A stage's output. Subclasses give `kind` and `version` as literals and add their fields."""
+
+    kind: str
+    version: int
+    provenance: Provenance
+
+
+class RunLog(Frozen):
+    """`<record>.run.json`: what is not deterministic about the run that wrote a record."""
+
+    kind: Literal["run"] = "run"
+    version: Literal[1] = 1
+    stage: str
+    command: tuple[str, ...]
+    commit: str
+    """The commit the run started from (HEAD)."""
+    changed: tuple[str, ...]
+    """Tracked files that differed from that commit when the run started."""
+    record: str
+    record_sha256: Sha256
+    outputs: dict[str, Sha256]
+    """Other outputs, by path: SHA-256 of a file, or of a folder's `sha256sum` lines."""
+    inputs: dict[str, Sha256]
+    """What the run read, by path: SHA-256 at the start."""
+    code: dict[str, Sha256]
+    """Every project module that was loaded, by path."""
+    seals: dict[str, Sha256]
+    """SHA-256 of the seals as they stood in the start commit."""
+    packages: dict[str, str]
+    python: str
+    machine: str
+    threads: int
+    started: str
+    ended: str
+    seconds: float
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def record_bytes(record: BaseModel) -> bytes:
+    """A record as the bytes that are written and hashed: sorted keys, one-space indent, a final newline."""
+    value = record.model_dump(mode="json", exclude_none=True)
+    return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def write_record(path: Path, record: BaseModel) -> str:
+    """Write a record atomically and return the SHA-256 of its bytes."""
+    data = record_bytes(record)
+    write_bytes(path, data)
+    return sha256_bytes(data)
+
+
+def parse_model(model: type[Model], value: Any, place: object) -> Model:
+    """Validate a plain value as a model; the first fault becomes one line with its key."""
+    try:
+        return model.model_validate_json(json.dumps(value, allow_nan=False))
+    except ValidationError as error:
+        what, details = describe_fault(error)
+        raise Refusal(place, what, **details) from None
+
+
+def describe_fault(error: ValidationError) -> tuple[str, dict[str, str]]:
+    """The first fault of a validation as `what` and the keywords of a Refusal."""
+    fault = error.errors(include_url=False, include_context=False)[0]
+    key = ".".join(str(part) for part in fault["loc"])
+    shown = repr(fault.get("input"))
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    if fault["type"] == "extra_forbidden":
+        return f"unknown key {key!r}{more}", {"cure": "remove it or correct its spelling"}
+    if fault["type"] == "missing":
+        return f"key {key!r} is missing{more}", {}
+    message = fault["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    return f"{key or 'value'} is not valid{more}", {"expected": message, "observed": shown if len(shown) < 80 else shown[:77] + "..."}
+
+
+def read_model(model: type[Model], path: Path) -> Model:
+    """Read a JSON file as a model, strictly."""
+    return parse_model(model, parse_json(read_bytes(path), path), path)
