@@ -13,7 +13,7 @@ from audit.finding import Refusal
 from audit.load import parse_json, read_bytes, read_json, read_yaml, write_bytes
 
 __all__ = [
-    "Frozen", "Provenance", "Quantity", "Record", "Refusal", "RunLog", "Sha256", "parse_model",
+    "Frozen", "Provenance", "Quantity", "Record", "Refusal", "RunLog", "Sha256", "log_path", "parse_model",
     "read_json", "read_model", "read_yaml", "record_bytes", "write_bytes", "write_record",
 ]  # fmt: skip
 
@@ -97,6 +97,11 @@ class RunLog(Frozen):
 Model = TypeVar("Model", bound=BaseModel)
 
 
+def log_path(record: str) -> str:
+    """Where the run log of a record lies."""
+    return record if record.endswith(".run.json") else record.removesuffix(".json") + ".run.json"
+
+
 def record_bytes(record: BaseModel) -> bytes:
     """A record as the bytes that are written and hashed: sorted keys, one-space indent, a final newline."""
     value = record.model_dump(mode="json", exclude_none=True)
@@ -117,6 +122,9 @@ def parse_model(model: type[Model], value: Any, place: object) -> Model:
     except ValidationError as error:
         what, details = describe_fault(error)
         raise Refusal(place, what, **details) from None
+    except (ValueError, TypeError) as error:
+        cure = "write a finite number; put dates in quotes"
+        raise Refusal(place, "holds a value that JSON cannot hold", observed=str(error), cure=cure) from None
 
 
 def describe_fault(error: ValidationError) -> tuple[str, dict[str, str]]:

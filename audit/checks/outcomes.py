@@ -1,0 +1,120 @@
+"""A112, A113, A114: metrics that exist, frozen outputs that still come out, and closed registrations as they were closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from audit.context import Context
+from audit.digest import sha256_bytes
+from audit.finding import Finding, Refusal, Severity
+from audit.load import parse_json
+from audit.quantities import find_quantity, walk_quantities
+from audit.registration import Outcome, Registration, Seal
+from audit.verdict import judge
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Every open registration against the records there are, every closed one against its outcome."""
+    for name, registration in context.registrations.items():
+        path = context.outcome_path(name)
+        if (context.root / path).exists():
+            yield from _closed(context, registration, path)
+        elif context.holds(registration):
+            yield from _metrics(context, registration)
+            if name in context.seals:
+                yield from _frozen_outputs(context, context.seals[name])
+
+
+def count(context: Context) -> str:
+    """How many predictions."""
+    return f"{sum(len(registration.predictions) for registration in context.registrations.values())} predictions"
+
+
+def _metrics(context: Context, registration: Registration) -> Iterator[Finding]:
+    place = f"{context.config.paths.prereg}/{registration.id}.yaml"
+    for prediction in registration.predictions:
+        file, keys = prediction.metric.file, [prediction.metric.key, prediction.comparator.than, prediction.undecided and prediction.undecided.key]
+        record = context.records.get(file)
+        if record is None and context.pipeline.stages and not _is_made(context, file, prediction.metric.stage):
+            what = f"{prediction.id} names {file}, which stage {prediction.metric.stage} does not write"
+            yield Finding(code="A113", place=place, what=what, cure="register a metric that a stage of dvc.yaml writes")
+        for key in filter(None, keys if record is not None else []):
+            try:
+                find_quantity(record, key, file)
+            except Refusal as refusal:
+                yield Finding(code="A113", place=place, what=f"{prediction.id} names a metric that no record has: {refusal}")
+
+
+def _is_made(context: Context, file: str, stage: str) -> bool:
+    outs = context.pipeline.definition(stage).get("outs", ())
+    named = [next(iter(out)) if isinstance(out, dict) else out for out in outs]
+    return any(name == file or "${" in name for name in named)
+
+
+def _frozen_outputs(context: Context, seal: Seal) -> Iterator[Finding]:
+    for copy, origin in seal.origins.items():
+        frozen, live = context.bytes_of(copy), context.records.get(origin)
+        if frozen is None or live is None or sha256_bytes(frozen) == sha256_bytes(context.record_bytes[origin]):
+            continue
+        moved = sorted(differences(parse_json(frozen, copy), live))
+        if moved:
+            observed = ", ".join(moved[:3]) + (f" and {len(moved) - 3} more" if len(moved) > 3 else "")
+            cure = f"git checkout HEAD -- {origin}; judging reads {copy} in any case"
+            weight = Severity.FINDING if _is_committed(context, origin) else Severity.NOTE
+            what = f"differs from the frozen copy {copy} beyond tolerance"
+            yield Finding(code="A112", severity=weight, place=origin, what=what, observed=observed, cure=cure)
+
+
+def differences(one: Any, other: Any) -> set[str]:
+    """Keys of the quantities in which two records differ by more than the first one's tolerance."""
+    first, second = dict(walk_quantities(one)), dict(walk_quantities(other))
+    return {
+        key
+        for key in first.keys() | second.keys()
+        if key not in first or key not in second or abs(first[key]["value"] - second[key]["value"]) > first[key].get("tolerance", 0)
+    }
+
+
+def _is_committed(context: Context, path: str) -> bool:
+    try:
+        return context.history.bytes_at(context.history.head, path) == context.record_bytes[path]
+    except Refusal:
+        return True
+
+
+def _closed(context: Context, registration: Registration, path: str) -> Iterator[Finding]:
+    outcome = context.outcomes.get(registration.id)
+    if outcome is None:
+        yield Finding(code="A114", place=path, what="is no valid outcome", cure=f"git checkout HEAD -- {path}")
+        return
+    for fault in _outcome_faults(context, registration, outcome, path):
+        yield Finding(code="A114", place=path, what=fault, cure=f"git checkout HEAD -- {path}; an outcome is never written again")
+
+
+def _outcome_faults(context: Context, registration: Registration, outcome: Outcome, path: str) -> Iterator[str]:
+    history = context.history
+    seal, head = context.seals.get(registration.id), history.bytes_at(history.head, context.seal_path(registration.id))
+    if seal is None or head is None or sha256_bytes(head) != outcome.seal:
+        yield "names another seal than the committed one"
+        return
+    if len(history.versions(path)) > 1:
+        yield "was written more than once"
+    for name, blob in (*outcome.records.items(), *outcome.logs.items(), *outcome.files.items()):
+        if not history.knows(outcome.commit) or history.blob_at(outcome.commit, name) != blob:
+            yield f"{name} is not {blob[:10]} in commit {outcome.commit[:10]}"
+            return
+    altered = [name for name, digest in seal.files.items() if sha256_bytes(history.objects.blob(outcome.files[name])) != digest]
+    if altered:
+        yield f"{altered[0]} was not as sealed when it was closed"
+    judgements = judge(registration, lambda file: _blob_record(context, outcome, seal, file))
+    verdicts = {judgement.prediction.id: judgement.verdict for judgement in judgements}
+    if verdicts != outcome.verdicts:
+        yield f"its verdicts do not follow from its records: recomputed {verdicts}"
+
+
+def _blob_record(context: Context, outcome: Outcome, seal: Seal, file: str) -> Any:
+    blob = outcome.records.get(file) or outcome.files.get(seal.copy_of(file))
+    if blob is None:
+        raise Refusal(file, "is not among the records of the outcome", code=1)
+    return parse_json(context.history.objects.blob(blob), file)

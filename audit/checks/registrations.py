@@ -1,0 +1,47 @@
+"""A101, A102, A111, A115: each registration is readable, sealed before it has an outcome, and says something new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.context import Context
+from audit.finding import Finding, Severity
+from audit.registration import Registration, digest_value
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Each file of `prereg/` that should be a registration."""
+    for path, refusal in context.bad_registrations.items():
+        yield Finding(code="A101", place=path, what=f"is no valid registration: {str(refusal).removeprefix(f'{path}: ')}")
+    for registration in context.registrations.values():
+        yield from _seal_state(context, registration)
+    yield from _repeated(context)
+
+
+def count(context: Context) -> str:
+    """How many registrations."""
+    return f"{len(context.registrations)} registrations, {len(context.seals)} sealed, {len(context.outcomes)} closed"
+
+
+def _seal_state(context: Context, registration: Registration) -> Iterator[Finding]:
+    path, unmet = f"{context.config.paths.prereg}/{registration.id}.yaml", registration.unmet(context.parameters)
+    if unmet:
+        yield Finding(code="A115", severity=Severity.NOTE, place=path, what=f"not evaluated here: {unmet}")
+    if (context.root / context.seal_path(registration.id)).exists():
+        return
+    ran = sorted({item.metric.file for item in registration.predictions if (context.root / item.metric.file).exists()})
+    if ran and not unmet:
+        cure = "register anew, seal, commit, then run: a seal made now would come after the outcome"
+        yield Finding(code="A102", place=path, what="is not sealed, and its outcome exists", observed=", ".join(ran), cure=cure)
+    else:
+        yield Finding(code="A102", severity=Severity.NOTE, place=path, what=f"a draft: audit seal {registration.id}")
+
+
+def _repeated(context: Context) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    for registration in context.registrations.values():
+        digest = digest_value([item.model_dump(mode="json", exclude={"id", "claim", "null"}) for item in registration.predictions])
+        first = seen.setdefault(digest, registration.id)
+        if first != registration.id:
+            place = f"{context.config.paths.prereg}/{registration.id}.yaml"
+            yield Finding(code="A111", place=place, what=f"registers the predictions of {first} again", cure="drop it: other seeds are not a new question")

@@ -1,0 +1,107 @@
+"""A104, A108, A109, A110: one seal for ever, committed with the bytes it covers, naming all seals before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from audit.context import Context
+from audit.digest import sha256_bytes
+from audit.finding import Finding, Refusal, Severity
+from audit.registration import Seal, parse_seal
+from audit.seal import refuse_attributes
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Every seal that any commit ever held, and every seal of the working tree."""
+    for path in seal_paths(context):
+        yield from _one_blob(context, path)
+    committed = committed_seals(context)
+    for seal in committed.values():
+        yield from _bytes_at_birth(context, seal)
+        yield from _ledger(context, seal, committed)
+        yield from _attributes(context, seal)
+
+
+def count(context: Context) -> str:
+    """How many seals."""
+    return f"{len(seal_paths(context))} seals in {len(context.history.log.parents)} commits"
+
+
+def seal_paths(context: Context) -> list[str]:
+    """Paths of all seals, in history or in the working tree."""
+    folder = context.config.paths.prereg
+    on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.seal.json")}
+    return sorted(on_disk | set(context.history.paths_ever(folder, ".seal.json")))
+
+
+def committed_seals(context: Context) -> dict[str, Seal]:
+    """The readable seals at HEAD, by id; an unreadable one is a finding of its own."""
+    history, seals = context.history, {}
+    for path in seal_paths(context):
+        data = history.bytes_at(history.head, path)
+        try:
+            if data is not None:
+                seals[PurePosixPath(path).name.removesuffix(".seal.json")] = parse_seal(data, path)
+        except Refusal:
+            continue
+    return seals
+
+
+def _one_blob(context: Context, path: str) -> Iterator[Finding]:
+    history, restore = context.history, f"git checkout HEAD -- {path}"
+    versions, head, found = history.versions(path), history.bytes_at(history.head, path), context.bytes_of(path)
+    if not versions:
+        what = "is not committed yet: nothing stands under it"
+        yield Finding(code="A104", severity=Severity.NOTE, place=path, what=what, cure=f"git add {path} && git commit")
+        return
+    if len(versions) > 1:
+        observed = ", ".join(blob[:10] for blob in versions)
+        cure = "register anew: a seal that was made again proves nothing"
+        yield Finding(code="A104", place=path, what="history holds more than one version of this seal", expected="one blob", observed=observed, cure=cure)
+    if head is None:
+        cure = f"git log --all -- {path}; restore it: a seal is never dropped"
+        yield Finding(code="A104", place=path, what="was sealed and is gone from HEAD", expected="every seal of the history", cure=cure)
+    elif found is None:
+        yield Finding(code="A104", place=path, what="is missing from the working tree", expected="the committed seal", cure=restore)
+    elif found != head and found.replace(b"\r\n", b"\n") != head:
+        yield Finding(code="A104", place=path, what="was edited since it was committed", expected="the committed bytes", cure=restore)
+
+
+def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
+    history, path = context.history, context.seal_path(seal.id)
+    for commit in history.introductions(history.blob_at(history.head, path) or ""):
+        for name, digest in seal.files.items():
+            data = history.bytes_at(commit, name)
+            if data is None or sha256_bytes(data) != digest:
+                observed = "no such file" if data is None else sha256_bytes(data)[:12]
+                what = f"commit {commit[:10]} brings the seal without the bytes it seals: {name}"
+                yield Finding(code="A109", place=path, what=what, expected=digest[:12], observed=observed, cure="register anew, and commit both together")
+
+
+def _ledger(context: Context, seal: Seal, seals: dict[str, Seal]) -> Iterator[Finding]:
+    path = context.seal_path(seal.id)
+    for name, digest in seal.ledger.items():
+        data = context.history.bytes_at(context.history.head, context.seal_path(name))
+        if data is None or sha256_bytes(data) != digest:
+            observed = "no such seal" if data is None else sha256_bytes(data)[:12]
+            what = f"its ledger names seal {name}, which is not at HEAD with these bytes"
+            yield Finding(code="A108", place=path, what=what, expected=digest[:12], observed=observed, cure="restore the earlier seal from history")
+    for name in seals.keys() - {seal.id} - seal.ledger.keys():
+        if _came_before(context, name, seal.id):
+            yield Finding(code="A108", place=path, what=f"its ledger leaves out the earlier seal {name}", expected="every seal before it", cure="register anew")
+
+
+def _came_before(context: Context, earlier: str, later: str) -> bool:
+    history = context.history
+    first, second = (history.introductions(history.blob_at(history.head, context.seal_path(name)) or "") for name in (earlier, later))
+    return any(one != other and one in history.ancestors(other) for one in first for other in second)
+
+
+def _attributes(context: Context, seal: Seal) -> Iterator[Finding]:
+    if seal.id in context.outcomes:
+        return
+    try:
+        refuse_attributes(context, [*seal.files, context.seal_path(seal.id)])
+    except Refusal as refusal:
+        yield Finding(code="A110", place=refusal.place, what=str(refusal).removeprefix(f"{refusal.place}: "))

@@ -1,0 +1,133 @@
+"""The command line: parse and dispatch, nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Turn an expected failure into one line on stderr and its exit code."""
+    from audit.finding import Refusal
+
+    try:
+        yield
+    except Refusal as refusal:
+        click.echo(f"audit: {refusal}", err=True)
+        sys.exit(refusal.code)
+    except KeyboardInterrupt:
+        click.echo("audit: interrupted; nothing half-written is left", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(141)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="rankcollapse-audit", message="%(version)s")
+def cli() -> None:
+    """Freeze predictions before the runs, prove the order from git, bind every number to its source.
+
+    Exit codes: 0 holds, 1 something was found, 2 something could not be checked (or bad usage).
+    """
+
+
+@cli.command()
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--pass", "stage", type=click.Choice(["before", "after"]), help="Only the checks before Jinja, or after the PDF.")
+def verify(form: str, stage: str | None) -> None:
+    """Check everything, line by line, and say why one may trust it."""
+    from audit.verify import main
+
+    sys.exit(main(form, stage))
+
+
+@cli.command()
+@click.argument("registration")
+def seal(registration: str) -> None:
+    """Seal a committed registration: digests of its text and of what it freezes, once and for ever."""
+    from audit.seal import main
+
+    main(registration)
+
+
+@cli.command()
+def status() -> None:
+    """Say of each registration how far it is: draft, sealed, run, judged, closed."""
+    from audit.status import main
+
+    main()
+
+
+@cli.command()
+@click.argument("registration")
+def seeds(registration: str) -> None:
+    """Print the seeds of a sealed registration and how to derive them again with sha256sum."""
+    from audit.status import print_seeds
+
+    print_seeds(registration)
+
+
+@cli.command()
+@click.argument("stage")
+def gate(stage: str) -> None:
+    """Ask whether a stage may run now: each registration that names it must be sealed and committed."""
+    from audit.gate import main
+
+    main(stage)
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--on", "other", metavar="FILE", help="Judge this record instead of the registered one; writes nothing unless --out is given.")
+@click.option("--out", metavar="FILE", help="Where the verdicts go; default results/evaluate/REGISTRATION.json.")
+def evaluate(registration: str, other: str | None, out: str | None) -> None:
+    """Judge the predictions of a registration from its records."""
+    from audit.evaluate import main
+
+    main(registration, other, out)
+
+
+@cli.command()
+@click.argument("registration")
+def close(registration: str) -> None:
+    """Write the outcome of a judged registration, so that the code may move on."""
+    from audit.close import main
+
+    main(registration)
+
+
+@cli.command()
+@click.argument("code", required=False)
+def explain(code: str | None) -> None:
+    """Say what a finding's code means, why it matters and how to cure it."""
+    from audit.explain import main
+
+    main(code)
+
+
+@cli.command()
+def stage() -> None:
+    """The body of the DVC stage `audit`: the checks before Jinja, written as findings, failing on any."""
+    from audit.verify import run_stage
+
+    sys.exit(run_stage())
+
+
+@cli.command()
+def schema() -> None:
+    """Write the JSON Schemas of the audit's own files (registration, seal, verdicts, ...) for editors and readers."""
+    from audit.schema import main
+
+    main()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; an expected failure is one line."""
+    with one_line():
+        cli.main(args=list(argv) if argv is not None else None, prog_name="audit")
+    return 0

@@ -1,0 +1,64 @@
+"""Closing a registration: its outcome is named by commit and blobs, after which the code may move on."""
+
+from __future__ import annotations
+
+from audit.context import Context
+from audit.evaluate import Verdicts, compute_verdicts, metric_files
+from audit.finding import Refusal
+from audit.load import parse_json, write_bytes
+from audit.records import log_path, parse_model, record_bytes
+from audit.registration import Outcome
+from audit.standing import Standing, read_standing
+
+
+def main(name: str) -> None:
+    """Write `prereg/<id>.outcome.json` from what HEAD holds."""
+    context = Context.open()
+    path = context.outcome_path(name)
+    if (context.root / path).exists() or context.history.versions(path):
+        raise Refusal(path, "the registration is closed already; an outcome is never written again")
+    outcome = make_outcome(context, read_standing(context, name))
+    write_bytes(context.root / path, record_bytes(outcome))
+    shown = ", ".join(f"{prediction} {verdict}" for prediction, verdict in outcome.verdicts.items())
+    print(f"closed {name}: {shown}")
+    print(f"now: git add {path} && git commit -m 'Close {name}'")
+
+
+def make_outcome(context: Context, standing: Standing) -> Outcome:
+    """The outcome of a judged registration: verdicts, judged again from HEAD's own files, and the blobs they stand on."""
+    registration, head = standing.registration, context.history.head
+    path = f"{context.config.paths.results}/evaluate/{registration.id}.json"
+    stored = parse_model(Verdicts, parse_json(committed(context, path), path), path)
+    files = metric_files(context, registration)
+    again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, files[file]), file))
+    if again != stored:
+        cure = f"audit evaluate {registration.id}, commit it, then close"
+        raise Refusal(path, "is not what the committed records give", cure=cure)
+    records = sorted({path, *(file for file, read in files.items() if file == read)})
+    return Outcome(
+        id=registration.id,
+        seal=standing.seal_sha256,
+        commit=head,
+        records={record: blob(context, record) for record in records},
+        logs={log_path(record): blob(context, log_path(record)) for record in records},
+        files={name: blob(context, name) for name in standing.seal.files},
+        verdicts={shown.id: shown.verdict for shown in stored.predictions if shown.verdict != "not evaluated here"},
+    )
+
+
+def committed(context: Context, path: str) -> bytes:
+    """The committed bytes of a file, which the working tree must not have changed."""
+    data = context.history.bytes_at(context.history.head, path)
+    if data is None:
+        raise Refusal(path, "is not committed", expected="the judged record at HEAD", cure=f"git add {path} && git commit")
+    if context.bytes_of(path) != data:
+        raise Refusal(path, "differs from the committed file", cure=f"commit it, or git checkout HEAD -- {path}")
+    return data
+
+
+def blob(context: Context, path: str) -> str:
+    """Id of a committed file's blob."""
+    found = context.history.blob_at(context.history.head, path)
+    if found is None:
+        raise Refusal(path, "is not committed", cure=f"git add {path} && git commit")
+    return found

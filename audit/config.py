@@ -1,0 +1,70 @@
+"""Where a project keeps its things: `audit.toml`, a closed schema."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+from audit.finding import Refusal
+from audit.load import read_bytes
+from audit.records import Frozen, parse_model
+
+NAME = "audit.toml"
+
+
+class Paths(Frozen):
+    """Places of the project, relative to its root."""
+
+    prereg: str = "prereg"
+    results: str = "results"
+    schemas: str = "schemas"
+    parameters: str = "params.yaml"
+    manuscript: str = "manuscript/paper.tex"
+    generated: str = "manuscript/generated"
+    pdf: str = "manuscript/paper.pdf"
+    exemptions: str = "manuscript/exemptions.yaml"
+    sources: tuple[str, ...] = ("audit", "src", "stages")
+    """Folders with the project's own code: its loaded modules are logged and must lie in the checkout."""
+
+    def findings(self) -> str:
+        """The file the DVC stage `audit` writes; not a record."""
+        return f"{self.results}/audit/findings.json"
+
+
+class Config(Frozen):
+    """The whole of `audit.toml`."""
+
+    version: Literal[1]
+    paths: Paths = Paths()
+    records: dict[str, str] = {}
+    """Name under which a record's quantities may be cited -> the record's path."""
+
+
+def find_root(start: Path | None = None) -> Path:
+    """The nearest folder, from `start` upwards, that holds `audit.toml`."""
+    here = Path(start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / NAME).is_file():
+            return folder
+    raise Refusal(here, f"no {NAME} here or above", cure="run inside a project, or write audit.toml with `version = 1`")
+
+
+def load_config(root: Path) -> Config:
+    """Read `audit.toml`; an unknown key, a wrong type or a path that leaves the project is refused."""
+    try:
+        value = tomllib.loads(read_bytes(root / NAME).decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Refusal(NAME, "not readable as TOML", observed=str(error)) from None
+    config = parse_model(Config, value, NAME)
+    for path in (*_each_path(config.paths), *config.records.values()):
+        if Path(path).is_absolute() or ".." in Path(path).parts:
+            raise Refusal(NAME, "a path leaves the project", observed=path, expected="a path relative to the project's root")
+    return config
+
+
+def _each_path(paths: Paths) -> list[str]:
+    flat: list[str] = []
+    for value in paths.model_dump().values():
+        flat.extend([value] if isinstance(value, str) else value)
+    return flat

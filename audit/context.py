@@ -1,0 +1,164 @@
+"""The project as the checks see it: every file is read at most once, and nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audit.config import Config, find_root, load_config
+from audit.finding import Refusal
+from audit.load import parse_json, parse_yaml, read_bytes
+
+if TYPE_CHECKING:
+    from audit.history import History
+    from audit.logs import Logs
+    from audit.pipeline import Pipeline
+    from audit.registration import Outcome, Registration, Seal
+
+
+@dataclass(frozen=True)
+class Context:
+    """A project's root and configuration, with lazily read and cached contents."""
+
+    root: Path
+    config: Config
+
+    @classmethod
+    def open(cls, start: Path | None = None) -> Context:
+        """The project that holds `start` (default: the current folder)."""
+        root = find_root(start)
+        return cls(root, load_config(root))
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """The bytes of a file of the project, or None where it is absent."""
+        file = self.root / path
+        return read_bytes(file) if file.is_file() else None
+
+    @cached_property
+    def history(self) -> History:
+        """The git history the project stands in; refuses where there is none."""
+        from audit.history import History
+
+        return History.open(self.root)
+
+    @cached_property
+    def parameters(self) -> Any:
+        """`params.yaml` as a plain value; {} where the project has none."""
+        data = self.bytes_of(self.config.paths.parameters)
+        return {} if data is None else parse_yaml(data, self.config.paths.parameters) or {}
+
+    @cached_property
+    def record_paths(self) -> tuple[str, ...]:
+        """Every record's path: `results/<stage>/**.json`, without run logs and the audit's own output."""
+        top = self.root / self.config.paths.results
+        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*/**/*.json"))
+        own = self.config.paths.findings()
+        return tuple(path for path in files if not path.endswith(".run.json") and path != own)
+
+    @cached_property
+    def record_bytes(self) -> dict[str, bytes]:
+        """Bytes of every record, by path."""
+        return {path: read_bytes(self.root / path) for path in self.record_paths}
+
+    @cached_property
+    def _parsed(self) -> dict[str, Any]:
+        return {path: _attempt(parse_json, data, path) for path, data in self.record_bytes.items()}
+
+    @cached_property
+    def records(self) -> dict[str, dict[str, Any]]:
+        """Every readable record as a plain value, by path."""
+        return {path: value for path, value in self._parsed.items() if isinstance(value, dict)}
+
+    @cached_property
+    def unreadable(self) -> dict[str, Refusal]:
+        """What is no JSON object, by path, with the reason."""
+        other = {path: value for path, value in self._parsed.items() if not isinstance(value, dict)}
+        return {
+            path: value if isinstance(value, Refusal) else Refusal(path, "not a JSON object", observed=type(value).__name__)
+            for path, value in other.items()
+        }
+
+    @cached_property
+    def run_logs(self) -> dict[str, Any]:
+        """Every run log of the working tree, by path: a RunLog, or the Refusal that says why not."""
+        from audit.records import RunLog, parse_model
+
+        top = self.root / self.config.paths.results
+        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*/**/*.run.json"))
+        return {path: _attempt(lambda p: parse_model(RunLog, parse_json(read_bytes(self.root / p), p), p), path) for path in files}
+
+    @cached_property
+    def _registration_files(self) -> dict[str, Any]:
+        from audit.registration import parse_registration
+
+        top = self.root / self.config.paths.prereg
+        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*.yaml"))
+        return {path: _attempt(parse_registration, read_bytes(self.root / path), path) for path in files}
+
+    @cached_property
+    def registrations(self) -> dict[str, Registration]:
+        """Every readable registration of the working tree, by id."""
+        return {value.id: value for value in self._registration_files.values() if not isinstance(value, Refusal)}
+
+    @cached_property
+    def bad_registrations(self) -> dict[str, Refusal]:
+        """What lies in `prereg/` as YAML and is no registration, with the reason."""
+        return {path: value for path, value in self._registration_files.items() if isinstance(value, Refusal)}
+
+    def seal_path(self, registration: str) -> str:
+        """Where the seal of a registration lies."""
+        return f"{self.config.paths.prereg}/{registration}.seal.json"
+
+    def outcome_path(self, registration: str) -> str:
+        """Where the outcome of a closed registration lies."""
+        return f"{self.config.paths.prereg}/{registration}.outcome.json"
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """What `dvc.yaml` and `dvc.lock` say."""
+        from audit.pipeline import read_pipeline
+
+        return read_pipeline(self.root, self.parameters)
+
+    @cached_property
+    def logs(self) -> Logs:
+        """The run logs of the history and of the working tree, by digest of what they made."""
+        from audit.logs import Logs
+
+        return Logs(self)
+
+    @cached_property
+    def outcomes(self) -> dict[str, Outcome]:
+        """The readable outcome of each closed registration, by id."""
+        from audit.records import parse_model
+        from audit.registration import Outcome
+
+        found = {name: self.bytes_of(self.outcome_path(name)) for name in self.registrations}
+        parsed = {
+            name: _attempt(lambda d, p: parse_model(Outcome, parse_json(d, p), p), data, self.outcome_path(name))
+            for name, data in found.items()
+            if data is not None
+        }
+        return {name: value for name, value in parsed.items() if not isinstance(value, Refusal)}
+
+    @cached_property
+    def seals(self) -> dict[str, Seal]:
+        """The readable seal of each registration that has one in the working tree, by id."""
+        from audit.registration import parse_seal
+
+        found = {name: self.bytes_of(self.seal_path(name)) for name in self.registrations}
+        read = {name: _attempt(parse_seal, data, self.seal_path(name)) for name, data in found.items() if data is not None}
+        return {name: value for name, value in read.items() if not isinstance(value, Refusal)}
+
+    def holds(self, registration: Registration) -> bool:
+        """Whether the registration is to be judged under the present `params.yaml`."""
+        return not registration.unmet(self.parameters)
+
+
+def _attempt(read: Any, *arguments: Any) -> Any:
+    try:
+        return read(*arguments)
+    except Refusal as refusal:
+        return refusal

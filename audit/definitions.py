@@ -1,0 +1,45 @@
+"""The LaTeX definitions of our macros: a look-up by name, so that no two keys can share one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = ["OURS", "PREAMBLE", "define"]
+
+OURS = frozenset({"val", "verdict", "ifverdict", "prov"})
+"""Commands that only a generated file may define."""
+
+PREAMBLE = r"""\makeatletter
+\newcommand\audit@unknown[2]{\PackageError{audit}{No #1 for `#2'}{Run audit render; audit verify names the nearest keys.}}
+\providecommand\auditval[3]{}
+\newcommand\audit@log[2]{\if@filesw\protected@write\@auxout{}{\string\auditval{\detokenize{#1}}{\detokenize{#2}}{\thepage}}\fi}
+\newcommand\audit@typeset[2]{\@ifundefined{audit@val@#1@\detokenize{#2}}{\audit@unknown{value}{#2}}{%
+  \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}\csname audit@val@#1@\detokenize{#2}\endcsname}}
+\DeclareRobustCommand\val[2][]{\audit@typeset{#1}{#2}}
+\NewExpandableDocumentCommand\audit@plainval{O{}m}{\csname audit@plain@#1@\detokenize{#2}\endcsname}
+\DeclareRobustCommand\verdict[1]{\@ifundefined{audit@verdict@\detokenize{#1}}{\audit@unknown{verdict}{#1}}{%
+  \ifmmode\else\leavevmode\fi\audit@log{#1}{verdict}\csname audit@verdict@\detokenize{#1}\endcsname}}
+\DeclareRobustCommand\ifverdict[4]{\@ifundefined{audit@verdict@\detokenize{#1}}{\audit@unknown{verdict}{#1}}{%
+  \audit@log{#1}{verdict}\csname audit@choice@\csname audit@verdict@\detokenize{#1}\endcsname\endcsname{#2}{#3}{#4}}}
+\@namedef{audit@choice@met}#1#2#3{#1}
+\@namedef{audit@choice@missed}#1#2#3{#2}
+\@namedef{audit@choice@undecided}#1#2#3{#3}
+\@namedef{audit@choice@not evaluated here}#1#2#3{[not evaluated here]}
+\DeclareRobustCommand\prov[1]{\@ifundefined{audit@prov@\detokenize{#1}}{\audit@unknown{provenance value}{#1}}{%
+  \csname audit@prov@\detokenize{#1}\endcsname}}
+\AtBeginDocument{\@ifundefined{pdfstringdefDisableCommands}{}{\pdfstringdefDisableCommands{%
+  \let\val\audit@plainval\def\verdict#1{\csname audit@verdict@\detokenize{#1}\endcsname}%
+  \def\prov#1{\csname audit@prov@\detokenize{#1}\endcsname}}}}
+"""
+"""What `generated/macros.tex` begins with."""
+
+
+def define(values: Mapping[tuple[str, str], tuple[str, str]], verdicts: Mapping[str, str], provenance: Mapping[str, str]) -> str:
+    """The macros' file: (format, key) -> (LaTeX, plain), verdict words, and provenance texts (LaTeX)."""
+    lines = [PREAMBLE.rstrip()]
+    for (form, key), (latex, plain) in sorted(values.items()):
+        lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
+        lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")
+    lines += [rf"\@namedef{{audit@verdict@{name}}}{{{word}}}" for name, word in sorted(verdicts.items())]
+    lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
+    return "\n".join([*lines, r"\makeatother", ""])

@@ -1,0 +1,165 @@
+"""From a sealed registration and its records to the verdicts' record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from audit import gate
+from audit.context import Context
+from audit.finding import Refusal
+from audit.load import parse_json
+from audit.records import Frozen, Provenance, Quantity, Record
+from audit.registration import Registration
+from audit.standing import all_registrations
+from audit.verdict import Judgement, judge, reading_of
+
+ELSEWHERE = "not evaluated here"
+
+
+class PredictionVerdict(Frozen):
+    """One prediction, the metric as it was found, and the verdict."""
+
+    id: str
+    claim: str
+    metric: str
+    """`file:key` of the quantity."""
+    target: str
+    """How the metric must compare."""
+    null: str
+    """What an uninteresting world would give."""
+    verdict: Literal["met", "missed", "undecided", "not evaluated here"]
+    observed: Quantity | None = None
+    """The metric, copied from its record; absent where the registration is not evaluated."""
+
+
+class Verdicts(Record):
+    """What became of every prediction of a registration."""
+
+    kind: Literal["verdicts"] = "verdicts"
+    version: Literal[1] = 1
+    registration: str
+    title: str
+    primary: str
+    evaluated: bool
+    """False where the parameters are not those the registration holds for."""
+    reason: str | None = None
+    """Why it is not evaluated."""
+    predictions: tuple[PredictionVerdict, ...]
+    met: Quantity
+    missed: Quantity
+    undecided: Quantity
+    of: Quantity
+    """How many predictions are registered."""
+    reading: str | None = None
+    """The reading that was fixed in advance for these verdicts."""
+
+
+def main(name: str, other: str | None, out: str | None) -> None:
+    """Judge a registration and write the verdicts' record, or judge it on another record and only print."""
+    context = Context.open()
+    registration = all_registrations(context).get(name)
+    if registration is None:
+        known = ", ".join(sorted(context.registrations)) or "none"
+        raise Refusal(f"{context.config.paths.prereg}/{name}.yaml", "no such registration", observed=f"registered: {known}")
+    if other is not None:
+        record = read_record(context, other)
+        print_judgements(registration, judge(registration, lambda _: record))
+        return
+    path = out or f"{context.config.paths.results}/evaluate/{name}.json"
+    verdicts = evaluate(context, registration, path)
+    print_verdicts(verdicts)
+
+
+def evaluate(context: Context, registration: Registration, path: str) -> Verdicts:
+    """Judge a registration from its sealed and recorded inputs and write record and run log."""
+    unmet = registration.unmet(context.parameters)
+    files = {} if unmet else metric_files(context, registration)
+    name = f"{context.config.paths.prereg}/{registration.id}.yaml"
+    run = gate.start(
+        stage="evaluate",
+        parameters={"registration": registration.id, "evaluated": unmet is None},
+        inputs=[name, *files.values()],
+        registrations=() if unmet else (registration.id,),
+    )
+    verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]))
+    run.finish(verdicts, path)
+    return verdicts
+
+
+def metric_files(context: Context, registration: Registration) -> dict[str, str]:
+    """Each metric's file -> where it is read: the sealed copy of a frozen output, else the file itself."""
+    seal = context.seals.get(registration.id)
+    files = sorted({prediction.metric.file for prediction in registration.predictions})
+    return {file: seal.copy_of(file) if seal else file for file in files}
+
+
+def read_record(context: Context, path: str) -> Any:
+    """A record of the project as a plain value."""
+    data = context.bytes_of(path)
+    if data is None:
+        raise Refusal(path, "is not there", expected="the record that holds the metric", cure="run the stage that writes it (dvc repro)")
+    return parse_json(data, path)
+
+
+def compute_verdicts(registration: Registration, provenance: Provenance, unmet: str | None, read: Callable[[str], Any]) -> Verdicts:
+    """The verdicts' record, a pure function of registration, provenance and records."""
+    judgements = () if unmet else judge(registration, read)
+    found = {judgement.prediction.id: judgement for judgement in judgements}
+    verdicts = {name: judgement.verdict for name, judgement in found.items()}
+    counts = {verdict: count(sum(1 for given in verdicts.values() if given == verdict)) for verdict in ("met", "missed", "undecided")}
+    return Verdicts(
+        provenance=provenance,
+        registration=registration.id,
+        title=registration.title,
+        primary=registration.primary,
+        evaluated=unmet is None,
+        reason=unmet,
+        predictions=tuple(_show(prediction, found.get(prediction.id)) for prediction in registration.predictions),
+        **counts,
+        of=count(len(registration.predictions)),
+        reading=reading_of(registration, verdicts),
+    )
+
+
+def count(number: int) -> Quantity:
+    """A count as a quantity: exact, without decimals."""
+    return Quantity(value=number, unit="1", digits=0, style="integer", tolerance=0)
+
+
+def _show(prediction: Any, judgement: Judgement | None) -> PredictionVerdict:
+    return PredictionVerdict(
+        id=prediction.id,
+        claim=prediction.claim,
+        metric=f"{prediction.metric.file}:{prediction.metric.key}",
+        target=prediction.comparator.text(),
+        null=prediction.null,
+        verdict=judgement.verdict if judgement else ELSEWHERE,
+        observed=judgement.observed if judgement else None,
+    )
+
+
+def print_judgements(registration: Registration, judgements: tuple[Judgement, ...]) -> None:
+    """One line a prediction."""
+    for judgement in judgements:
+        print(_line(judgement.prediction.id, judgement.verdict, judgement.prediction.comparator.text(), judgement.observed, judgement.prediction.claim))
+    met = sum(1 for judgement in judgements if judgement.verdict == "met")
+    print(f"{registration.id}: {met} of {len(judgements)} met on this record (nothing written)")
+
+
+def print_verdicts(verdicts: Verdicts) -> None:
+    """One line a prediction, then the count."""
+    for shown in verdicts.predictions:
+        print(_line(shown.id, shown.verdict, shown.target, shown.observed, shown.claim))
+    if verdicts.evaluated:
+        tally = f"{verdicts.met.value} met, {verdicts.missed.value} missed, {verdicts.undecided.value} undecided of {verdicts.of.value}"
+        print(f"{verdicts.registration}: {tally}")
+    else:
+        print(f"{verdicts.registration}: {ELSEWHERE} ({verdicts.reason})")
+
+
+def _line(name: str, verdict: str, target: str, observed: Quantity | None, claim: str) -> str:
+    seen = "-" if observed is None else f"{observed.value} {observed.unit}"
+    return f"{name:4} {verdict:10} {seen} (registered {target})  {claim}"
+
+

@@ -1,0 +1,172 @@
+"""The gate at the start of a stage, and the run log at its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from audit.context import Context
+from audit.digest import canonical_json, sha256_bytes, sha256_file, sha256_tree
+from audit.finding import Refusal
+from audit.machine import describe_machine, describe_packages, describe_threads, describe_command
+from audit.modules import digest_modules
+from audit.records import Provenance, Record, RunLog, log_path, write_record
+from audit.registration import derive_seeds
+from audit.standing import Standing, all_registrations, read_standing
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that may go on: its seeds, what it stands under, and what it started from."""
+
+    context: Context
+    stage: str
+    seeds: tuple[int, ...]
+    exploratory: bool
+    """True where a registration names the stage but does not hold here: nothing of this run is confirmatory."""
+    provenance: Provenance
+    standing: Mapping[str, Standing]
+    inputs: Mapping[str, str]
+    code: Mapping[str, str]
+    changed: tuple[str, ...]
+    started: datetime
+    clock: float
+
+    def finish(self, record: Record, path: str | Path, outputs: Iterable[str | Path] = ()) -> str:
+        """Write the record, then its run log beside it, each whole or not at all; return the record's SHA-256."""
+        place = relative(self.context, path)
+        produced = {name: digest_path(self.context, name) for name in (relative(self.context, output) for output in outputs)}
+        for name, digest in self.inputs.items():
+            if name not in produced and digest_path(self.context, name) != digest:
+                raise Refusal(name, "changed while the stage ran", expected=digest[:12], cure="run the stage again")
+        code = {**digest_modules(self.context), **self.code}
+        digest = write_record(self.context.root / place, record)
+        log = RunLog(
+            stage=self.stage,
+            command=describe_command(),
+            commit=self.context.history.head,
+            changed=self.changed,
+            record=place,
+            record_sha256=digest,
+            outputs=produced,
+            inputs=dict(self.inputs),
+            code=code,
+            seals=self.provenance.seals,
+            packages=describe_packages(),
+            **describe_machine(),
+            threads=describe_threads(),
+            started=self.started.isoformat(timespec="seconds"),
+            ended=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=round(time.monotonic() - self.clock, 3),
+        )
+        write_record(self.context.root / log_path(place), log)
+        return digest
+
+
+def start(
+    *,
+    stage: str,
+    parameters: Any,
+    inputs: Iterable[str | Path] = (),
+    seed_set: str | None = None,
+    set_value: Any = None,
+    registrations: Iterable[str] = (),
+) -> Run:
+    """Let a stage begin, or refuse in one line: every registration that names it must stand (sealed, committed, unaltered).
+
+    `registrations` are those whose seal must stand although their `stages` do not name this stage (the judge).
+    """
+    started, clock = datetime.now(UTC), time.monotonic()
+    context = Context.open()
+    standing, exploratory = admit(context, stage, seed_set, set_value, registrations)
+    seeds = choose_seeds(context, standing, seed_set, set_value) if seed_set is not None else ()
+    digests = {name: digest_path(context, name) for name in (relative(context, path) for path in inputs)}
+    provenance = Provenance(
+        stage=stage,
+        seals={name: stands.seal_sha256 for name, stands in sorted(standing.items())},
+        parameters=sha256_bytes(canonical_json(parameters)),
+        seeds=seeds,
+        data={name: digest for name, digest in digests.items() if is_data(context, name)},
+    )
+    code, changed = digest_modules(context), context.history.changed
+    return Run(context, stage, seeds, exploratory, provenance, standing, digests, code, changed, started, clock)
+
+
+def admit(
+    context: Context, stage: str, seed_set: str | None = None, set_value: Any = None, also: Iterable[str] = ()
+) -> tuple[dict[str, Standing], bool]:
+    """The registrations a run of this stage stands under, and whether it is exploratory."""
+    name, wanted = stage.split("@")[0], set(also)
+    standing: dict[str, Standing] = {}
+    waiting = False
+    for registration in all_registrations(context).values():
+        overridden = seed_set in registration.seeds.sets and set_value != registration.id
+        if overridden or not context.holds(registration):
+            waiting = waiting or name in registration.stages
+        elif name in registration.stages or registration.id in wanted or _is_judged(context, name, registration):
+            standing[registration.id] = read_standing(context, registration.id)
+    if isinstance(set_value, str) and seed_set is not None and set_value not in standing:
+        standing[set_value] = read_standing(context, set_value)
+    return standing, waiting and not standing
+
+
+def _is_judged(context: Context, name: str, registration: Any) -> bool:
+    sealed = context.history.blob_at(context.history.head, context.seal_path(registration.id)) is not None
+    return sealed and name in registration.judged_stages()
+
+
+def choose_seeds(context: Context, standing: Mapping[str, Standing], seed_set: str, set_value: Any) -> tuple[int, ...]:
+    """The seeds of a set: the list itself, or derived from the seal of the registration it names."""
+    place = f"{context.config.paths.parameters}:seed_sets.{seed_set}"
+    if isinstance(set_value, str):
+        count = standing[set_value].registration.seeds.sets.get(seed_set)
+        if count is None:
+            raise Refusal(place, f"registration {set_value} has no seed set {seed_set!r}", cure="name it under seeds.sets, or give a list")
+        return derive_seeds(standing[set_value].seal, seed_set, count)
+    if not isinstance(set_value, list | tuple) or not set_value:
+        raise Refusal(place, "is no seed set", expected="a list of whole numbers or a registration's id", observed=repr(set_value))
+    for seed in set_value:
+        if type(seed) is not int or not 0 <= seed < 2**63:
+            raise Refusal(place, "holds something that is no seed", expected="whole numbers from 0 to 2**63 - 1", observed=repr(seed))
+    repeated = sorted({seed for seed in set_value if list(set_value).count(seed) > 1})
+    if repeated:
+        raise Refusal(place, "names a seed twice", observed=", ".join(map(str, repeated)), expected="each seed once")
+    return tuple(set_value)
+
+
+def relative(context: Context, path: str | Path) -> str:
+    """A path as it stands in records: relative to the root, with forward slashes."""
+    try:
+        return (context.root / path).resolve().relative_to(context.root.resolve()).as_posix()
+    except ValueError:
+        raise Refusal(path, "lies outside the project", expected=f"a path below {context.root.name}/") from None
+
+
+def digest_path(context: Context, name: str) -> str:
+    """SHA-256 of a file, or of a folder's `sha256sum` lines."""
+    path = context.root / name
+    if not path.exists():
+        raise Refusal(name, "is not there", expected="an input or output of the stage", cure="run the stage that writes it (dvc repro)")
+    return sha256_tree(path) if path.is_dir() else sha256_file(path)
+
+
+def is_data(context: Context, name: str) -> bool:
+    """Whether an input is a record, a folder or a file outside git, and not source text."""
+    if (context.root / name).is_dir() or name.startswith(f"{context.config.paths.results}/"):
+        return True
+    return context.history.entry(context.history.head, name) is None
+
+
+def main(stage: str) -> None:
+    """Say in one line whether a stage may run now."""
+    context = Context.open()
+    standing, exploratory = admit(context, stage)
+    under = ", ".join(f"{name} (seal {stands.seal_sha256[:12]})" for name, stands in standing.items())
+    if exploratory:
+        print(f"{stage} may run as exploratory: the registrations that name it do not hold under these parameters")
+    else:
+        print(f"{stage} may run; it stands under {under or 'no registration'}")

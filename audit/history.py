@@ -1,0 +1,270 @@
+"""The history of a project, read from git in one hardened way; the only module that calls git."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from audit.finding import Refusal
+
+CONFIGURATION = ("core.commitGraph=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "core.quotePath=false")
+LINK, SUBMODULE = "120000", "160000"
+WHOLE_CLONE = "git fetch --unshallow (in CI: fetch-depth 0)"
+
+
+def git_command(*arguments: str) -> list[str]:
+    """A git command line with the options that keep the local configuration out."""
+    return ["git", *(part for setting in CONFIGURATION for part in ("-c", setting)), *arguments]
+
+
+def git_environment() -> dict[str, str]:
+    """An environment in which git believes no variable, replace ref or graft, and fetches nothing."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    fixed = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": "/dev/null", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
+    return {**kept, **fixed, "LC_ALL": "C"}
+
+
+def call_git(root: Path, *arguments: str, answers: tuple[int, ...] = (0,), stdin: bytes = b"") -> tuple[int, bytes]:
+    """Run git; any exit code that is not a documented answer means that nothing could be checked."""
+    try:
+        done = subprocess.run(git_command(*arguments), cwd=root, env=git_environment(), input=stdin, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise Refusal(root, "git is not installed", cure="install git 2.30 or newer") from None
+    if done.returncode not in answers:
+        reason = (done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"])[0]
+        raise Refusal(root.name, f"git {arguments[0]} gave no answer", observed=reason)
+    return done.returncode, done.stdout
+
+
+class Objects:
+    """Git's objects by id, each id recomputed from the bytes that are believed."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self._trees: dict[str, dict[str, tuple[str, str]]] = {}
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            git_command("cat-file", "--batch"), cwd=root, env=git_environment(), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+        )
+        weakref.finalize(self, _stop, self._process)
+
+    def read(self, name: str) -> tuple[str, bytes]:
+        """The kind and bytes of an object; a missing or altered one could not be checked."""
+        source, sink = self._process.stdout, self._process.stdin
+        assert source is not None and sink is not None
+        try:
+            sink.write(name.encode() + b"\n")
+            sink.flush()
+            header = source.readline().split()
+        except BrokenPipeError:
+            header = []
+        if len(header) != 3:
+            raise Refusal(f"git object {name[:12]}", "is not in this clone", cure=f"{WHOLE_CLONE}; a partial clone must be completed")
+        kind, size = header[1].decode(), int(header[2])
+        data = source.read(size)
+        source.read(1)
+        digest = hashlib.new("sha1" if len(name) == 40 else "sha256", f"{kind} {size}\0".encode() + data).hexdigest()
+        if digest != name:
+            raise Refusal(f"git object {name[:12]}", "its bytes do not give its id", observed=digest[:12], cure="git fsck, then clone again")
+        return kind, data
+
+    def blob(self, name: str) -> bytes:
+        """The bytes of a blob."""
+        return self.read(name)[1]
+
+    def tree(self, name: str) -> dict[str, tuple[str, str]]:
+        """A tree as name -> (mode, object id)."""
+        if name not in self._trees:
+            data, entries, at, width = self.read(name)[1], {}, 0, len(name) // 2
+            while at < len(data):
+                end = data.index(b"\0", at)
+                mode, _, entry = data[at:end].partition(b" ")
+                entries[entry.decode(errors="surrogateescape")] = (mode.decode().zfill(6), data[end + 1 : end + 1 + width].hex())
+                at = end + 1 + width
+            self._trees[name] = entries
+        return self._trees[name]
+
+    def commit(self, name: str) -> tuple[str, tuple[str, ...]]:
+        """The tree and the parents of a commit."""
+        kind, data = self.read(name)
+        if kind != "commit":
+            raise Refusal(f"git object {name[:12]}", "is no commit", observed=kind)
+        lines = data.partition(b"\n\n")[0].decode(errors="replace").splitlines()
+        return lines[0].removeprefix("tree "), tuple(line[7:] for line in lines if line.startswith("parent "))
+
+    def entry(self, commit: str, path: str) -> tuple[str, str] | None:
+        """Mode and id of what a commit's tree holds at a path, or None."""
+        found: tuple[str, str] | None = ("040000", self.commit(commit)[0])
+        for part in PurePosixPath(path).parts:
+            if found is None or found[0] != "040000":
+                return None
+            found = self.tree(found[1]).get(part)
+        return found
+
+    def holds_blob(self, commit: str, blob: str) -> bool:
+        """Whether a commit's tree holds a blob at any path."""
+        pending = [self.commit(commit)[0]]
+        while pending:
+            for mode, name in self.tree(pending.pop()).values():
+                if name == blob:
+                    return True
+                if mode == "040000":
+                    pending.append(name)
+        return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+    process.wait()
+
+
+@dataclass(frozen=True)
+class Log:
+    """What one pass over the history says: parents, who added which blob, and which blobs stood at which path."""
+
+    parents: dict[str, tuple[str, ...]]
+    additions: dict[str, dict[str, int]]
+    """blob -> commit -> in how many of the comparisons with its parents the blob is new."""
+    paths: dict[str, dict[str, None]]
+    """blob -> paths at which it ever stood."""
+    versions: dict[str, dict[str, None]]
+    """path -> blobs that ever stood there, newest first."""
+
+
+class History:
+    """Every commit reachable from HEAD or from a tag `audit/start/*`, with every parent of every merge."""
+
+    def __init__(self, root: Path, prefix: str, head: str, shallow: bool, grafts: bool):
+        self.root, self.prefix, self.head, self.shallow, self.grafts = root, prefix, head, shallow, grafts
+        self._ancestors: dict[str, frozenset[str]] = {}
+
+    @classmethod
+    def open(cls, root: Path) -> History:
+        """Find the repository that tracks the project's `audit.toml`; a repository that merely surrounds it is not its history."""
+        asked = ("--show-prefix", "--is-shallow-repository", "--git-path", "info/grafts")
+        try:
+            prefix, shallow, grafts = call_git(root, "rev-parse", *asked)[1].decode().splitlines()
+        except Refusal as refusal:
+            cure = "clone it with its history (a downloaded archive has none)"
+            raise Refusal(root.name, "no git history to check the order in", observed=str(refusal), cure=cure) from None
+        code, head = call_git(root, "rev-parse", "--verify", "-q", "HEAD^{commit}", answers=(0, 1))
+        if code:
+            raise Refusal(root.name, "the git repository has no commit yet", cure="git add audit.toml && git commit")
+        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / grafts).is_file())
+        if history.entry(history.head, "audit.toml") is None:
+            cure = "git add audit.toml && git commit, or clone the project's own repository"
+            raise Refusal("audit.toml", "is not tracked by the git repository around it", expected="the project's own history", cure=cure)
+        return history
+
+    @cached_property
+    def objects(self) -> Objects:
+        """The objects of this repository."""
+        return Objects(self.root)
+
+    @cached_property
+    def log(self) -> Log:
+        """One pass over all commits; never `git log -- path`, which loses commits."""
+        options = ("--diff-merges=separate", "--raw", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", "-z")
+        shown = call_git(self.root, "log", *options, "--format=%x01%H %P", "HEAD", "--glob=refs/tags/audit/start/*", "--")[1]
+        log = Log({}, {}, {}, {})
+        for commit, parents, added in _sections(shown):
+            log.parents[commit] = parents
+            for blob in {blob for blob, _ in added}:
+                counts = log.additions.setdefault(blob, {})
+                counts[commit] = counts.get(commit, 0) + 1
+            for blob, path in added:
+                log.paths.setdefault(blob, {})[path] = None
+                log.versions.setdefault(path, {})[blob] = None
+        return log
+
+    def knows(self, commit: str) -> bool:
+        """Whether a commit belongs to this history."""
+        return commit in self.log.parents
+
+    def entry(self, commit: str, path: str) -> tuple[str, str] | None:
+        """Mode and id of what a commit holds at a path of the project."""
+        return self.objects.entry(commit, self.prefix + path)
+
+    def blob_at(self, commit: str, path: str) -> str | None:
+        """Id of the plain file a commit holds at a path of the project, or None."""
+        entry = self.entry(commit, path)
+        return entry[1] if entry and entry[0].startswith("100") else None
+
+    def bytes_at(self, commit: str, path: str) -> bytes | None:
+        """Bytes of the plain file a commit holds at a path of the project, or None."""
+        blob = self.blob_at(commit, path)
+        return None if blob is None else self.objects.blob(blob)
+
+    def names_at(self, commit: str, folder: str) -> list[str]:
+        """Paths of the entries of a folder of the project in a commit; [] where it has none."""
+        entry = self.entry(commit, folder)
+        return [f"{folder}/{name}" for name in self.objects.tree(entry[1])] if entry and entry[0] == "040000" else []
+
+    def versions(self, path: str) -> list[str]:
+        """Blobs that ever stood at a path of the project, newest first."""
+        return list(self.log.versions.get(self.prefix + path, ()))
+
+    def paths_ever(self, folder: str, suffix: str) -> list[str]:
+        """Paths of the project under a folder, with a suffix, that any commit ever held."""
+        start = f"{self.prefix}{folder}/"
+        return sorted(path.removeprefix(self.prefix) for path in self.log.versions if path.startswith(start) and path.endswith(suffix))
+
+    def blob_id(self, data: bytes) -> str:
+        """The id git gives to these bytes."""
+        return hashlib.new("sha1" if len(self.head) == 40 else "sha256", b"blob %d\0" % len(data) + data).hexdigest()
+
+    def introductions(self, blob: str) -> list[str]:
+        """Commits whose tree holds the blob at any path while the tree of none of their parents does."""
+        wanted = self.log.additions.get(blob, {})
+        new = [commit for commit, count in wanted.items() if count == max(1, len(self.log.parents[commit]))]
+        if len(self.log.paths.get(blob, ())) < 2:
+            return new
+        return [commit for commit in new if not any(self.objects.holds_blob(parent, blob) for parent in self.log.parents[commit])]
+
+    def ancestors(self, commit: str) -> frozenset[str]:
+        """A commit of this history and everything it descends from."""
+        if commit not in self._ancestors:
+            seen, pending = {commit}, [commit]
+            while pending:
+                fresh = [parent for parent in self.log.parents.get(pending.pop(), ()) if parent not in seen]
+                seen.update(fresh)
+                pending.extend(fresh)
+            self._ancestors[commit] = frozenset(seen)
+        return self._ancestors[commit]
+
+    @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """Tracked files of the repository that differ from HEAD, in the index or the working tree, relative to the project."""
+        shown = call_git(self.root, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")[1]
+        paths = [line[3:].decode(errors="surrogateescape") for line in shown.split(b"\0") if line]
+        return tuple(sorted(path.removeprefix(self.prefix) for path in paths))
+
+
+def _sections(shown: bytes) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, str]]]]:
+    """Each comparison of a commit with one parent: (commit, parents, [(new blob, path)])."""
+    tokens = iter(shown.split(b"\0"))
+    commit, parents, added = "", (), []
+    for token in tokens:
+        token = token.lstrip(b"\n")
+        if token.startswith(b"\x01"):
+            if commit:
+                yield commit, parents, added
+            commit, *rest = token[1:].decode().split()
+            parents, added = tuple(rest), []
+        elif token.startswith(b":"):
+            path, new = next(tokens).decode(errors="surrogateescape"), token.split()[3].decode()
+            if new.strip("0"):
+                added.append((new, path))
+    if commit:
+        yield commit, parents, added

@@ -1,0 +1,71 @@
+"""Every run log of the history and of the working tree, found by the digest of what the run made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from audit.context import Context
+from audit.finding import Refusal
+from audit.load import parse_json
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One run log: where it lies and what it says, as plain values (older forms of the log are read too)."""
+
+    path: str
+    data: bytes
+    commit: str
+    """The commit the run started from, as the log says."""
+    inputs: dict[str, str]
+    code: dict[str, str]
+    seals: dict[str, str]
+    made: frozenset[str]
+    """SHA-256 of the record and of every other output."""
+
+
+@dataclass(frozen=True)
+class Logs:
+    """An index of run logs."""
+
+    context: Context
+
+    @cached_property
+    def _by_digest(self) -> dict[str, list[Logged]]:
+        index: dict[str, list[Logged]] = {}
+        for logged in self._every():
+            for digest in logged.made:
+                index.setdefault(digest, []).append(logged)
+        return index
+
+    def naming(self, digest: str) -> list[Logged]:
+        """The run logs that name a digest as something they made."""
+        return self._by_digest.get(digest, [])
+
+    def _every(self) -> Iterator[Logged]:
+        history, seen = self.context.history, set()
+        for path in history.paths_ever(self.context.config.paths.results, ".run.json"):
+            for blob in history.versions(path):
+                seen.add(blob)
+                yield from _read(path, history.objects.blob(blob))
+        for path in self.context.run_logs:
+            data = self.context.bytes_of(path)
+            if data is not None and history.blob_id(data) not in seen:
+                yield from _read(path, data)
+
+
+def _read(path: str, data: bytes) -> Iterator[Logged]:
+    try:
+        value = parse_json(data, path)
+        made = frozenset([value["record_sha256"], *_texts(value.get("outputs")).values()])
+        maps = (_texts(value.get(name)) for name in ("inputs", "code", "seals"))
+        yield Logged(path, data, str(value["commit"]), *maps, made)
+    except (Refusal, KeyError, TypeError, AttributeError):
+        return  # names nothing, so it can prove nothing; the check of run logs reports a present one
+
+
+def _texts(value: Any) -> dict[str, str]:
+    return {str(key): str(item) for key, item in (value or {}).items()}

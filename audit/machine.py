@@ -1,0 +1,38 @@
+"""What a run log says of the process: command, packages, threads, machine; no names of hosts or people."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+
+def describe_command() -> tuple[str, ...]:
+    """The command line in a form that holds on every machine."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    first = ("python", "-m", spec.name.removesuffix(".__main__")) if spec else (Path(sys.argv[0]).name,)
+    return (*first, *sys.argv[1:])
+
+
+def describe_packages() -> dict[str, str]:
+    """Name -> version of every installed distribution of which a module is loaded."""
+    loaded = {name.partition(".")[0] for name in list(sys.modules)}
+    names = {name for module, names in metadata.packages_distributions().items() if module in loaded for name in names}
+    return {name: metadata.version(name) for name in sorted(names)}
+
+
+def describe_threads() -> int:
+    """Threads a numerical library uses in this process, as far as one can tell without importing it."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        return int(torch.get_num_threads())
+    stated = os.environ.get("OMP_NUM_THREADS", "")
+    return int(stated) if stated.isdigit() else os.cpu_count() or 1
+
+
+def describe_machine() -> dict[str, str]:
+    """Python's version, and processor, number of cores and system."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()} {platform.release().split('-')[0]}"
+    return {"python": platform.python_version(), "machine": machine}

@@ -1,0 +1,290 @@
+"""The class of each literal and why: an ordered table of named context rules, the first that fits decides."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal as Choice
+
+from audit.numbers import cues
+from audit.numbers.literals import SIUNITX, Literal
+from audit.numbers.stream import ARGUMENT, CELL, CITE, REF, ROW, SEAM, Reading
+
+__all__ = ["RULES", "Classified", "NumberClass", "Rule", "Sight", "classify"]
+
+NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
+SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
+REACH = 90
+LETTERS = re.compile(r"[A-Za-z]")
+FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
+
+
+class Sight:
+    """What a rule sees of a literal: its frame, the text around it, its sentence, its formula."""
+
+    def __init__(self, reading: Reading, text: str, literal: Literal, formulas: list[int]):
+        self.reading, self.text, self.literal, self.frame = reading, text, literal, literal.frame
+        self.formula_starts = formulas
+
+    @cached_property
+    def before(self) -> str:
+        """The text before, cut at the last seam."""
+        window = self.text[max(0, self.literal.start - REACH) : self.literal.start]
+        for seam in (SEAM, CELL, ROW, "\n\n"):
+            window = window.rpartition(seam)[2]
+        return window.replace("\n", " ").replace(ARGUMENT, "")
+
+    @cached_property
+    def after(self) -> str:
+        """The text after, cut at the next seam."""
+        window = self.text[self.literal.end : self.literal.end + REACH]
+        for seam in (SEAM, CELL, ROW, "\n\n"):
+            window = window.partition(seam)[0]
+        return window.replace("\n", " ").replace(ARGUMENT, "")
+
+    @cached_property
+    def span(self) -> tuple[int, int]:
+        """Start and end of the sentence in the stream."""
+        low = max(0, self.literal.start - 400)
+        ends = [match.end() for match in SENTENCE_END.finditer(self.text, low, self.literal.start)]
+        after = SENTENCE_END.search(self.text, self.literal.end, self.literal.end + 400)
+        return (ends[-1] if ends else low), (after.start() + 1 if after else min(len(self.text), self.literal.end + 400))
+
+    @cached_property
+    def sentence(self) -> str:
+        return self.text[self.span[0] : self.span[1]].replace("\n", " ").replace(ARGUMENT, "")
+
+    @cached_property
+    def claims(self) -> bool:
+        """Whether the sentence speaks of an outcome."""
+        return bool(cues.CLAIM.search(self.sentence))
+
+    @cached_property
+    def formula(self) -> tuple[int, int, str] | None:
+        """The formula around the literal."""
+        index = bisect_right(self.formula_starts, self.literal.start) - 1
+        for start, end, kind in reversed(self.reading.formulas[max(0, index - 3) : index + 1]):
+            if start <= self.literal.start < end:
+                return start, end, kind
+        return None
+
+    @cached_property
+    def alone(self) -> bool:
+        """Whether the formula holds numbers, signs and units and nothing else, so that it reads as prose."""
+        if self.formula is None:
+            return False
+        start, end, _ = self.formula
+        rest = re.sub(r"\d+(?:[.,\ufe50]\d+)*|\.\d+", "", self.text[start:end])
+        rest = re.sub(r"10\^|\^[-\u2212+]?\u200b?", "", rest)
+        rest = FORMULA_FILL.sub("", rest)
+        return rest == "" or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
+
+    @cached_property
+    def left(self) -> str:
+        """The formula up to the literal."""
+        start = self.formula[0] if self.formula else self.literal.start
+        return self.text[max(start, self.literal.start - REACH) : self.literal.start].replace(ARGUMENT, "")
+
+    @cached_property
+    def right(self) -> str:
+        """The formula from the literal on."""
+        end = self.formula[1] if self.formula else self.literal.end
+        return self.text[self.literal.end : min(end, self.literal.end + REACH)].replace(ARGUMENT, "")
+
+    @property
+    def prose(self) -> bool:
+        """Whether the literal reads as prose: outside formulas, or alone in one."""
+        return not self.frame.math or self.alone or bool(self.frame.inside & SIUNITX)
+
+    @property
+    def integer(self) -> bool:
+        return self.literal.kind == "integer"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named context rule: where it fits, the literal has this class for this reason."""
+
+    name: str
+    cls: NumberClass
+    why: str
+    fits: Callable[[Sight], object]
+
+
+def in_definition(sight: Sight) -> bool:
+    return bool(sight.frame.inside & {"newcommand", "renewcommand", "providecommand", "newcommand*", "renewcommand*", "def", "gdef", "edef", "title", "DeclareRobustCommand"})
+
+
+def opaque(name: str) -> Callable[[Sight], object]:
+    return lambda sight: sight.frame.opaque == name
+
+
+def in_table(sight: Sight) -> bool:
+    return bool(sight.frame.inside & {"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array", "tblr", "supertabular"})
+
+
+def is_heading(sight: Sight) -> object:
+    """A number in the first row, or an integer alone in the first column."""
+    if not in_table(sight) or sight.frame.inside & {"caption", "footnote"}:
+        return False
+    low = max(0, sight.literal.start - 2000)
+    opened = sight.text.rfind(SEAM, low, sight.literal.start)
+    first_row = sight.text.find(ROW, opened, sight.literal.start) < 0 and sight.text.find(CELL, opened, sight.literal.start + 200) >= 0
+    column = max(sight.text.rfind(CELL, low, sight.literal.start), sight.text.rfind(ROW, low, sight.literal.start), opened)
+    first_column = sight.text[column] != CELL and sight.after.strip() == "" and sight.before.strip() == ""
+    several = first_row and ROW in sight.text[sight.literal.end : sight.literal.end + 2000]
+    return (several and not sight.literal.percent) or (first_column and sight.integer)
+
+
+def is_year(sight: Sight) -> object:
+    literal = sight.literal
+    if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d", literal.plain) and literal.text.isdigit()):
+        return False
+    return cues.YEAR_BEFORE.search(sight.before) and cues.YEAR_AFTER.match(sight.after)
+
+
+def is_index(sight: Sight) -> object:
+    if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind == "decimal"):
+        return False
+    if cues.CERTAIN_INDEX.search(sight.before) and "=" not in sight.before[-3:]:
+        return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
+    return sight.integer and cues.INDEX.search(sight.before) and not cues.PLURAL.match(sight.after) and not re.match(r"\s*(?:/|out of|of)\s", sight.after)
+
+
+def is_name(sight: Sight) -> object:
+    before = sight.before[-30:]
+    return not sight.frame.math and (re.search(r"[A-Za-z_]$", before) or cues.NAME_HYPHEN.search(before))
+
+
+def is_proper(sight: Sight) -> object:
+    if sight.frame.math or sight.literal.percent or not sight.integer or len(sight.literal.plain) > 2:
+        return False
+    return cues.PROPER.search(sight.before) and not cues.PLURAL.match(sight.after) and not cues.PHYSICAL.match(sight.after)
+
+
+def is_quoted(sight: Sight) -> object:
+    """Beside a citation, in a sentence that does not speak of this work, or whose own words lie on its other side."""
+    if not sight.prose or CITE not in sight.sentence:
+        return False
+    offset = sight.literal.start - sight.span[0]
+    if not cues.OWN.search(sight.sentence):
+        return True
+    between = sight.sentence[offset : offset + 60].partition(CITE)
+    return bool(between[1]) and not cues.OWN.search(between[0]) and not re.search(r"\b(?:than|against|above|below|over|unlike|while|whereas|but)\b", between[0])
+
+
+def is_statistic(sight: Sight) -> object:
+    if sight.prose and not sight.frame.math:
+        return cues.STATISTIC_TEXT.search(sight.before) and not is_level(sight)
+    return bool(sight.frame.math) and sight.frame.math != "display" and not sight.frame.script and cues.STATISTIC.search(sight.left) and not is_level(sight) and ends_relation(sight)
+
+
+def is_level(sight: Sight) -> object:
+    """A threshold of significance that was set, not found."""
+    return re.search(r"\b(?:considered|threshold|criterion|level|cut-?off|regarded|defined|taken|set|declared|deemed|if)\b", sight.sentence, re.I)
+
+
+def ends_relation(sight: Sight) -> object:
+    """Whether the literal is all that follows in its formula, units and further assignments apart."""
+    return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z]))?[\s\u2009]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
+
+
+def is_sample(sight: Sight) -> object:
+    return sight.literal.kind in ("integer", "power") and cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
+
+
+def is_found_value(sight: Sight) -> object:
+    """`symbol = number` closing an inline formula, in a sentence about an outcome."""
+    return (
+        sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
+        and not re.search(r"[0-9]", sight.left.replace(" ", "")[:-1][-12:]) and sight.claims and not cues.DESIGN_VERB.search(sight.before) and sight.literal.plain not in ("0", "1")
+        and "∈" not in sight.left and "→" not in sight.left
+    )  # fmt: skip
+
+
+def is_setting(sight: Sight) -> object:
+    """`symbol = decimal` in a sentence that sets something."""
+    return sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
+
+
+def is_enumeration(sight: Sight) -> object:
+    return (
+        sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math
+        and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"[\d%]\s*\($", sight.before)
+    )  # fmt: skip
+
+
+def is_measured_noun(sight: Sight) -> object:
+    return sight.prose and cues.COUNTED.match(sight.after) and not sight.claims and not sight.literal.percent
+
+
+def is_weak_design(sight: Sight) -> object:
+    return sight.prose and cues.WEAK_DESIGN.search(sight.before) and not sight.claims and not sight.literal.percent
+
+
+def is_method_unit(sight: Sight) -> object:
+    return sight.prose and re.search(r"\b(?:at|for|every|after|in|of|over)\s*$", sight.before, re.I) and cues.PHYSICAL.match(sight.after) and not sight.claims
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("verbatim", "design", "verbatim text or a listing", lambda s: s.frame.kind == "verbatim"),
+    Rule("layout argument", "layout", "an option, length, colour or coordinate", opaque("layout")),
+    Rule("key", "reference", "a citation key, label, link or bibliography entry", opaque("reference")),
+    Rule("unit argument", "mathematics", "an exponent of a unit", opaque("mathematics")),
+    Rule("preamble", "layout", "set before the document begins", lambda s: s.frame.preamble and not in_definition(s)),
+    Rule("length", "layout", "a length of the page", lambda s: cues.LENGTH.match(s.after) or cues.PRIMITIVE.search(s.before)),
+    Rule("words", "result", "a count or ratio in words", lambda s: s.literal.words and not s.frame.math and not is_quoted(s)),
+    Rule("script", "mathematics", "an exponent or index", lambda s: s.frame.script),
+    Rule("date", "reference", "a date, a time or a version", lambda s: s.literal.kind in ("date", "time", "version")),
+    Rule("name", "reference", "part of a name", is_name),
+    Rule("year", "reference", "a year", is_year),
+    Rule("month", "reference", "a day of a month", lambda s: s.integer and (cues.MONTH_BEFORE.search(s.before) or cues.MONTH_AFTER.match(s.after))),
+    Rule("identifier", "reference", "part of an address or identifier", lambda s: not s.frame.math and not s.literal.percent and cues.IDENTIFIER.search(s.before[-48:])),
+    Rule("product version", "reference", "a version of a named product", lambda s: not s.literal.percent and cues.SOFTWARE.search(s.before)),
+    Rule("index", "reference", "counts a figure, section, step or the like", is_index),
+    Rule("enumeration", "reference", "an item of an enumeration", is_enumeration),
+    Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
+    Rule("statistic", "result", "the value of a test statistic", is_statistic),
+    Rule("sample size", "design", "a size that was set", is_sample),
+    Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and is_found_value(s)),
+    Rule("setting", "design", "a symbol's value", lambda s: not s.prose and s.literal.kind != "integer" and is_setting(s)),
+    Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
+    Rule("quoted", "reference", "quoted beside a citation", is_quoted),
+    Rule("confidence", "design", "a level of confidence, a quantile or a fold", lambda s: cues.CONFIDENCE.match(s.after)),
+    Rule("proper name", "reference", "follows a proper name", is_proper),
+    Rule("hyphenated", "design", "part of a compound such as 12-layer", lambda s: cues.HYPHENATED.match(s.after)),
+    Rule("dimensions", "design", "one of several dimensions", lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before))),
+    Rule("heading", "design", "a table's row or column label", is_heading),
+    Rule("named constant", "design", "the value of a named constant", lambda s: not in_table(s) and not s.literal.percent and cues.CERTAIN_DESIGN.search(s.before)),
+    Rule("set up", "design", "follows a verb of setting up", lambda s: not in_table(s) and cues.DESIGN_VERB.search(s.before) and not cues.CLAIM.search(s.before)),
+    Rule("counted", "design", "counts things in a sentence without an outcome", is_measured_noun),
+    Rule("sized", "design", "a size in a sentence without an outcome", is_weak_design),
+    Rule("physical", "design", "a physical setting in a sentence without an outcome", is_method_unit),
+    Rule("measured", "result", "a number a reader takes for measured", lambda s: True),
+)
+
+
+@dataclass(frozen=True)
+class Classified:
+    """A literal with its class, the rule that gave it, and the reason."""
+
+    literal: Literal
+    cls: NumberClass
+    rule: str
+    why: str
+
+
+def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
+    """Give each literal its class."""
+    main, aside = reading.main.text(), reading.aside.text()
+    reading.formulas.sort()
+    starts = [start for start, _, _ in reading.formulas]
+    found = []
+    for literal in literals:
+        sight = Sight(reading, main if literal.stream == "main" else aside, literal, starts)
+        rule = next(rule for rule in RULES if rule.fits(sight))
+        found.append(Classified(literal, rule.cls, rule.name, rule.why))
+    return found

@@ -1,0 +1,109 @@
+"""Words that tell a measured number from a design constant, a reference or a name; all matched just before or after a number."""
+
+from __future__ import annotations
+
+import re
+
+from audit.numbers.stream import CITE, REF
+
+__all__ = [
+    "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONFIDENCE", "COUNTED", "DESIGN_VERB", "HYPHENATED", "IDENTIFIER", "INDEX", "LENGTH", "MONTH_AFTER",
+    "MONTH_BEFORE", "NAME_HYPHEN", "OWN", "PHYSICAL", "PLURAL", "PRIMITIVE", "PRODUCT", "PROPER", "RELATION", "SAMPLE", "SOFTWARE", "STATISTIC",
+    "STATISTIC_TEXT", "UNIT", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
+]  # fmt: skip
+
+I = re.IGNORECASE  # noqa: E741
+
+LENGTH = re.compile(r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)")
+PRIMITIVE = re.compile(
+    r"\\(?:penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
+    r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
+)
+UNIT = r"(?:°\s?C|°|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|weeks?|months?|years?|[munkM]?[gmlLMWVAJN]|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|kB|bits?|nats?|dB|eV|keV|MeV|GeV|Pa|kPa|mol|rpm)"
+PHYSICAL = re.compile(rf"[\s-]*{UNIT}(?![A-Za-z])")
+
+CERTAIN_INDEX = re.compile(
+    rf"(?:{REF}|\b(?:fig(?:ure)?s?|tab(?:le)?s?|sec(?:tion)?s?|sects?|eqs?|eqns?|equations?|chapters?|chap|appendix|appendices|app|theorems?|thm|lemmas?|"
+    r"propositions?|prop|corollar(?:y|ies)|definitions?|remarks?|algorithms?|alg|listings?|pp?|pages?|vol(?:ume)?|no|nos|issues?|refs?|hypothes[ie]s|supp(?:lementary)?|"
+    r"footnotes?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
+    I,
+)  # fmt: skip
+INDEX = re.compile(
+    r"\b(?:lines?|items?|panels?|columns?|rows?|stud(?:y|ies)|experiments?|exp|predictions?|aims?|objectives?|parts?|phases?|stages?|days?|weeks?|visits?|levels?|types?|class|"
+    r"classes|grades?|cases?|scenarios?|settings?|models?|groups?|arms?|cohorts?|clusters?|blocks?|layers?|heads?|tasks?|batch|rounds?|fold|runs?|seeds?|jobs?|sites?|stations?|"
+    r"samples?|specimens?|subjects?|participants?|patients?|reviewers?|tiers?|epochs?|steps?|iterations?|generation|months?|years?|chromosomes?|exons?|version|wave|quarter|trial|"
+    r"session|dataset|variant|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,|\u2013|--?|and|to|&|or)\s*)*$",
+    I,
+)  # fmt: skip
+PLURAL = re.compile(r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b)[a-z-]+(?:s|en)\b")
+SOFTWARE = re.compile(
+    r"\b(?:python|pytorch|torch|tensorflow|jax|numpy|scipy|pandas|cuda|cudnn|julia|matlab|stata|spss|sas|java|gcc|ubuntu|debian|centos|windows|macos|linux|android|ios|"
+    r"version|versions|release|ver\.?|v\.?|gpt|llama|bert|claude|gemini|mistral|qwen|lme4|ggplot|prism|graphpad|imagej|fiji|matplotlib|scikit-learn|sklearn|keras|transformers|"
+    r"dvc|git|latex|python3|node(?:\.js)?|rstudio|r|opencv|blender|unity|excel|nvivo|g\*power|jasp|jamovi|psychopy|eprime|e-prime|covid|mnist|cifar|imagenet|wikitext|h|rtx|gtx|geforce|tesla|core|xeon|ryzen|iphone|"
+    r"iso|ieee|rfc|din|en|astm|ansi|cc[ -]by(?:-[a-z]+)*|gpl(?:v)?|apache|level-|usb|wi-?fi|bluetooth|http|web|industry)[\s\u00a0]*(?:version\s*|v\.?\s*|release\s*)?$",
+    I,
+)  # fmt: skip
+NAME_HYPHEN = re.compile(r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$")
+PROPER = re.compile(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
+IDENTIFIER = re.compile(
+    r"(?:https?:|www\.|doi|arxiv|isbn|issn|pmid|orcid|grants?\b|licen[cs]e|\bid\b|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|lot|patent|zip|postal|phone|tel|commit|@)"
+    r"[^.;]{0,24}$|[/@_]\S*$|\S+://\S*$",
+    I,
+)  # fmt: skip
+
+MONTHS = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|spring|summer|autumn|winter)"
+MONTH_BEFORE = re.compile(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d+(?:st|nd|rd|th)?\s*(?:,|\u2013|--?)\s*)?$", I)
+MONTH_AFTER = re.compile(rf"(?:st|nd|rd|th)?(?:\s*(?:\u2013|--?|and|to)\s*\d+(?:st|nd|rd|th)?)?[\s\u00a0]+(?:of\s+)?{MONTHS}\b", I)
+YEAR_BEFORE = re.compile(
+    rf"(?:^|\b(?:in|since|until|till|from|by|during|before|after|between|early|late|mid|year|years|through|to|and|around|circa|of|at|workshop|conference|proc(?:eedings)?|edition|[A-Z]{{3,}}|"
+    rf"{MONTHS})|,|\(|al\.?,?|;|[\u2013-]|{CITE}|©|'|\d{{4}}\s?/)[\s\u00a0]*$"
+)
+YEAR_AFTER = re.compile(r"[\s\u00a0]*(?:$|[(.),;:\]\u2013-]|and|to|by|we|the|was|were|through|when|had|in|for|with|it|they|as|at|by|[A-Z\ue000-\ue00f])")
+
+STATISTIC = re.compile(
+    r"(?:^|[\s,;(\ue007])(?:p|P|r|R|F|t|T|z|Z|d|g|U|W|H|Q|D|M|b|B|V|S|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
+    r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\tau_?\w*\s*\^?2?|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14})?[\s\u200b]*(?:[=<>≈≤≥]|\\equiv)[\s\u2009]*[-\u2212+]?$"
+)
+STATISTIC_TEXT = re.compile(r"(?:^|[\s,;(])(?:[pPrtFdzZgUWb]|SD|SE|SEM|M|Mdn|CI|AUC|R2|F1|OR|HR|RR|ICC|IQR|BF10|\\chi\^2)\s*(?:\([^)]*\))?\s*[=<>≈≤≥:]\s*[-\u2212]?$")
+RELATION = re.compile(r"(?:[=<>≈≤≥∈→≠]|\\propto|\\leftarrow|\\gets|\\coloneqq|:=|\\colon)[\s\u2009]*[-\u2212+]?$")
+SAMPLE = re.compile(r"(?:^|[^A-Za-z\\])(?:\\?[nNkKmTLBSJ])(?:_\S{1,12})?\u200b?\s*[=≥≤<>]\s*$")
+CONFIDENCE = re.compile(r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|credibility|prediction intervals?|CIs?\b|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))", I)
+
+CERTAIN_DESIGN = re.compile(
+    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|thresholds?|cut-?offs?|significance level|alpha|seeds?|warm-?up|budget|hidden (?:size|dimension|width)|"
+    r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window(?: size)?|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|"
+    r"sampling rate|frame rate|resolution|temperature(?: parameter)?|regulari[sz]ation|prior(?:s)?|betas?|epsilon|hyper-?parameters?|step size|bin(?: width| size)s?|tolerance|floor|power of|effect size of interest|"
+    r"slope parameter|grid|spacing|voltage|excitation|wavelength|magnification|scale|kernel(?: size)?|stride|padding|rank constraint|top-k|beam(?: size| width)?|train(?:ing)?[-/ ]test split|split|pre-?specified|target|criterion|limit(?:ed)?|"
+    r"maximum|minimum|at (?:most|least)|up to|every|per|each|first|last|next|within)\s*(?:size|value|rate)?s?\s*(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\()*\s*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    I,
+)  # fmt: skip
+WEAK_DESIGN = re.compile(
+    r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|rates?|durations?|intervals?|frequency|concentrations?|doses?|dosage|pressure|speed|power|volume|ages?|aged|number|total|ratio|levels?|floors?|series|sets?|"
+    r"temperatures?|sample|samples|steps?|nodes?|layers?|heads?)\s*(?:of|=|is|was|were|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
+    I,
+)  # fmt: skip
+DESIGN_VERB = re.compile(
+    r"\b(?:us(?:e[ds]?|ing)|set(?:s|ting)?(?: to| at)?|fix(?:ed|ing)?|train(?:ed|s|ing)?|sampl(?:e[ds]?|ing)|draw(?:n|s)?|drew|choos(?:e|ing)|chosen?|split|repeat(?:ed)?|initiali[sz]ed?|consist(?:s|ed|ing)?|"
+    r"compris(?:es?|ed|ing)|contain(?:s|ed|ing)?|recruit(?:ed)?|enrol(?:l?ed)?|collect(?:ed)?|randomi[sz]ed|randomly|allocated|assign(?:ed)?|incubat(?:e|ed)|heat(?:ed)?|cool(?:ed)?|centrifug(?:e|ed)|stor(?:e|ed)|"
+    r"warm(?:ed)?(?: up)?|var(?:y|ied|ying)|swe(?:ep|pt)|record(?:ed)?|administer(?:ed)?|dilut(?:e|ed)|wash(?:ed)?|invit(?:e|ed)|interview(?:ed)?|screen(?:ed)?|run(?:ning|s)?|ran|evaluat(?:e|ed) (?:on|with|over)|"
+    r"optimi[sz]e[dr]?|implement(?:ed)?|resampl(?:e|ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|requir(?:e[ds]?|ing)|allow(?:s|ed)?|consider(?:ed|s)?|compar(?:e|ing)|has|have|had|having|build|built|default(?:s)?|"
+    r"appl(?:y|ied)|present(?:ed)? (?:for|at)|wait(?:ed)?|averag(?:e|ed|ing) over|for which|registered|designed?|planned?|simulat(?:e|ed|ing)|generat(?:e|ed|ing)|perform(?:ed)?|employ(?:ed)?|fit(?:ted)?|received|given|took part|participated|volunteered|"
+    r"completed?|annotat(?:e|ed)|label(?:l?ed)?|select(?:ed|ing)?|limit(?:ed)?|cap(?:ped)?|truncated?|padded|resized|cropped|normali[sz]ed|scal(?:e|ed)|decay(?:s|ed)?|divid(?:e|ed)|partition(?:ed)?|held out|reserve[ds]?|spent|paid|compensated)\b[^.;:\ue004]{0,60}$",
+    I,
+)  # fmt: skip
+COUNTED = re.compile(
+    r"[\s\u00a0-]*(?:[a-z-]+\s+){0,2}(?:layers?|blocks?|heads?|epochs?|steps?|iterations?|seeds?|runs?|folds?|participants|patients|subjects|volunteers|students|respondents|items|trials|tokens|gpus?|cpus?|cores?|threads?|nodes|"
+    r"parameters|features|classes|categories|units|neurons|channels|repetitions|replicates|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
+    r"agents|episodes|dimensions?|bins|points|levels|groups|arms|conditions|sites|centres|centers|hospitals|schools|plots|mice|rats|cells|animals|species|blocks|sessions|batches|sequences|pixels|filters|chains|draws|"
+    r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|stimuli|variables|predictors|covariates|options|values|bits?|bytes)\b",
+    I,
+)  # fmt: skip
+HYPHENATED = re.compile(r"-(?:bit|layer|layered|fold|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)")
+PRODUCT = re.compile(r"\s*×\s*\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
+CLAIM = re.compile(
+    r"\b(?:f[oi]und|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|median|mean|"
+    r"averag\w+|scor\w+|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|show\w*|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result\w*|grew|"
+    r"declin\w+|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
+    I,
+)  # fmt: skip
+OWN = re.compile(r"\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the present)\b", I)

@@ -1,0 +1,195 @@
+"""Literals: each number of a reading found once, as one number, digits and words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from audit.numbers.stream import NUMERIC_COMMA, SCRIPT_END, Frame, Reading, Stream
+
+__all__ = ["WORD_VALUES", "Literal", "find_literals", "parse_decimal"]
+
+SPACE = "[ \u2009\u00a0]"
+MINUS = "\\-\u2212\u2013"
+THIN = "\u2009\u00a0"
+INTEGER = rf"[1-9]\d{{0,2}}(?:(?P<sep>[,{NUMERIC_COMMA}{THIN}'\u2019])\d{{3}}(?!\d))(?:(?P=sep)\d{{3}}(?!\d))*"
+BODY = (
+    rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|\d+(?:\.\d+){{2,}}|\d{{1,2}}:\d{{2}}(?::\d{{2}})?|{INTEGER}(?:[.]\d+)?"
+    rf"|0,{SPACE}\d{{3}}(?!\d|,)|\d+[.,{NUMERIC_COMMA}]\d+|\.\d+|\d{SPACE}\.\d+|\d+)"
+)
+POWER = rf"{SPACE}*[×·]{SPACE}*10{SPACE}*\^{SPACE}*[+{MINUS}]?\d+{SCRIPT_END}?|[eE][+{MINUS}]?\d+(?![\w.])|\^[+{MINUS}]?\d+{SCRIPT_END}?"
+TAIL = (
+    rf"(?P<power>{POWER})?(?P<uncertainty>\(\d+(?:\.\d+)?\)(?=\W|$))?(?P<fraction>/\d+(?![\d.]))?"
+    rf"(?P<percent>{SPACE}?[%‰]|{SPACE}per\s?cent(?:age points?)?\b|-percent\b)?"
+)
+HEAD = rf"(?=[\d.+±{MINUS}])(?P<sign>(?<![\w.,)\]{MINUS}{SCRIPT_END}])[{MINUS}+±](?=[\d.]))?"
+NUMBER = re.compile(rf"{HEAD}(?<!\d)(?P<body>{BODY}){TAIL}")
+FORMULA_NUMBER = re.compile(rf"{HEAD}(?<!\d)(?P<body>{INTEGER}(?:[.]\d+)?|\d+[.{NUMERIC_COMMA}]\d+|\.\d+|\d+){TAIL}")
+"""In a formula a plain comma separates numbers: `[0,1]` are two."""
+
+SIUNITX = frozenset("num SI qty numrange SIrange qtyrange numlist SIlist qtylist ang tablenum".split())
+SIMPLE = re.compile(r"[-+\u2212]?(?:\d+(?:[.,]\d+)*|\.\d+)")
+
+UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
+WORD_VALUES: dict[str, int] = {**{word: number for number, word in enumerate(UNITS)}, **TENS}
+CARDINAL = "(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(?:one|two|three|four|five|six|seven|eight|nine)|" + "|".join(WORD_VALUES) + ")"
+PARTS = "(?:hal(?:f|ves)|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)"
+VERBS = (
+    "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
+)
+WORDS = re.compile(
+    rf"(?=[zotfsenabh\d])\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
+    rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
+    rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b"
+    rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
+    rf"|(?P<percent>{CARDINAL}\s+per\s?cent(?:age points?)?)\b"
+    rf"|(?P<count>{CARDINAL})(?=\s+(?:\w+\s+){{1,2}}{VERBS}))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Literal:
+    """One number in a source: its text there, its place in the stream, and what the grammar saw."""
+
+    text: str
+    plain: str
+    """The form without LaTeX: decimal point, no separators."""
+    start: int
+    end: int
+    source_start: int
+    source_end: int
+    frame: Frame
+    stream: str
+    """`main` or `aside`."""
+    words: bool = False
+    percent: bool = False
+    kind: str = ""
+    """What the grammar calls it: integer, decimal, date, version, time, fraction, words."""
+
+
+def find_literals(reading: Reading) -> list[Literal]:
+    """Every literal of a reading, in source order."""
+    main = reading.main.text()
+    found = [*find_digits(reading, main), *find_aside(reading)]
+    taken = [(literal.start, literal.end) for literal in found if literal.stream == "main"]
+    words = list(find_words(reading, main))
+    spans = [(literal.start, literal.end) for literal in words]
+    covered = {begin for begin, _ in taken if any(first <= begin < last for first, last in spans)} if spans else set()
+    kept = [literal for literal in found if literal.stream != "main" or literal.start not in covered]
+    return sorted([*kept, *words], key=lambda literal: literal.source_start)
+
+
+def find_digits(reading: Reading, text: str) -> Iterator[Literal]:
+    """Numbers written in digits, in prose and formulas."""
+    position = 0
+    while match := NUMBER.search(text, position):
+        frame = reading.main.frame(match.start("body"))
+        if frame.math and "," in match["body"] and not frame.inside & SIUNITX:
+            match = FORMULA_NUMBER.match(text, match.start()) or match
+        position = match.end()
+        start = match.start("sign") if match["sign"] and match["sign"].strip() not in ("", "±") else match.start("body")
+        end = match.end()
+        if frame.script and match["power"] and match["power"].startswith("^"):
+            end = match.end("body")
+        yield build(reading, reading.main, "main", text, start, end, frame, match)
+
+
+def build(reading: Reading, stream: Stream, name: str, text: str, start: int, end: int, frame: Frame, match: re.Match[str]) -> Literal:
+    source_start, source_end = stream.source(start), stream.source_end(end - 1)
+    while text[end - 1] == SCRIPT_END:
+        end -= 1
+        source_end = stream.source_end(end - 1)
+    source_start, source_end = close_pairs(reading.source, source_start, source_end)
+    return Literal(
+        " ".join(reading.source[source_start:source_end].split()), plain_form(match, text[start:end]), start, end, source_start, source_end, frame, name,
+        percent=bool(match["percent"]) and "‰" not in match["percent"], kind=kind_of(match),
+    )  # fmt: skip
+
+
+def close_pairs(source: str, start: int, end: int) -> tuple[int, int]:
+    """Let the source text of a literal include the braces and dollar signs that belong to it."""
+    missing = source.count("{", start, end) - source.count("}", start, end)
+    while missing > 0 and source[end : end + 1] == "}":
+        end, missing = end + 1, missing - 1
+    if source.count("$", start, end) % 2:
+        if source[end : end + 1] == "$":
+            end += 1
+        elif source[start - 1 : start] == "$":
+            start -= 1
+    return start, end
+
+
+def kind_of(match: re.Match[str]) -> str:
+    body = match["body"]
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", body):
+        return "date"
+    if ":" in body:
+        return "time"
+    if body.count(".") > 1:
+        return "version"
+    if match["fraction"]:
+        return "fraction"
+    if match["power"]:
+        return "power"
+    return "integer" if re.fullmatch(r"\d+", body) or match["sep"] else "decimal"
+
+
+def plain_form(match: re.Match[str], shown: str) -> str:
+    """The number as Python's Decimal reads it, or the text itself for dates, versions and fractions."""
+    body = match["body"]
+    if kind_of(match) in ("date", "time", "version", "fraction"):
+        return shown
+    if match["sep"]:
+        body = body.replace(match["sep"], "")
+    body = re.sub(rf"[,{NUMERIC_COMMA}]{SPACE}?", ".", re.sub(r"(\d) \.", r"\1.", body))
+    sign = "-" if match["sign"] and match["sign"].strip() in "-\u2212\u2013" else ""
+    power = re.search(rf"([+{MINUS}]?\d+){SCRIPT_END}?$", match["power"] or "")
+    if power is None:
+        return sign + body
+    exponent = re.sub(f"[{MINUS}]", "-", power.group(1))
+    if match["power"].startswith("^"):
+        return f"{sign}1e{exponent}" if body == "10" else sign + body
+    return f"{sign}{body}e{exponent}"
+
+
+def find_aside(reading: Reading) -> Iterator[Literal]:
+    """Numbers in arguments that hold no prose: lengths, keys, colours, verbatim text."""
+    stream = reading.aside
+    text = stream.text()
+    for match in SIMPLE.finditer(text):
+        first, last = match.span()
+        begin, end = stream.source(first), stream.source_end(last - 1)
+        yield Literal(reading.source[begin:end], match.group().replace(",", "."), first, last, begin, end, stream.frame(first), "aside", kind="decimal")
+
+
+def find_words(reading: Reading, text: str) -> Iterator[Literal]:
+    """Numbers written in words, where the words around make them a count or a ratio."""
+    for match in WORDS.finditer(text):
+        start, end = next((match.span(name) for name in ("of", "none", "fold", "part", "percent", "count") if match[name]), match.span())
+        frame = reading.main.frame(start)
+        begin, stop = reading.main.source(start), reading.main.source_end(end - 1)
+        shown = " ".join(reading.source[begin:stop].split())
+        yield Literal(shown, word_value(shown), start, end, begin, stop, frame, "main", words=True, kind="words")
+
+
+def word_value(shown: str) -> str:
+    """The first number that the words name, where there is one."""
+    first = re.split(r"\s+(?:out\s+)?of\s+|-?fold|\s", shown.lower())[0]
+    tens, _, unit = first.partition("-")
+    if first in WORD_VALUES:
+        return str(WORD_VALUES[first])
+    if tens in TENS and unit in WORD_VALUES:
+        return str(TENS[tens] + WORD_VALUES[unit])
+    return "0" if first == "none" else first if first.isdigit() else ""
+
+
+def parse_decimal(plain: str) -> Decimal | None:
+    """A literal's value, where its plain form is a number."""
+    try:
+        return Decimal(plain)
+    except (InvalidOperation, ValueError):
+        return None

@@ -1,0 +1,330 @@
+"""The reader: walks the tokens of one file with a stack of frames, and says what it could not make sense of."""
+
+from __future__ import annotations
+
+import re
+
+from audit.numbers.lexer import Lines, Token, lex
+from audit.numbers.macros import COMMANDS, ENVIRONMENTS, MATH_ENVIRONMENTS, OPAQUE_ENVIRONMENTS, PRINTED, SILENT, Spec
+from audit.numbers.stream import ARGUMENT, CELL, CITE, MACRO, NUMERIC_COMMA, REF, ROW, SCRIPT_END, SEAM, VALUE, Frame, Reading, Unread
+
+__all__ = ["BOUND", "read"]
+
+BOUND = frozenset({"val", "verdict", "prov"})
+CITES = frozenset(name for name in COMMANDS if "cite" in name.lower())
+REFS = frozenset("ref eqref autoref cref Cref pageref nameref vref Vref labelcref subref ref* crefrange Crefrange".split())
+SEAMS = frozenset(
+    "footnote footnotetext caption captionof section subsection subsubsection paragraph chapter item title author thanks marginpar subfloat "
+    "newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand def gdef edef xdef includegraphics input include bibitem".split()
+)
+DEFINERS = frozenset({"def", "gdef", "edef", "xdef"})
+UPRIGHT = frozenset({"text", "mbox", "hbox", "intertext", "textrm", "textnormal", "shortintertext", "footnote", "caption"})
+INCLUDES = frozenset({"input", "include", "subfile", "subfileinclude", "import", "subimport", "includegraphics", "bibliography", "addbibresource"})
+UNKNOWN, UNKNOWN_MATH = Spec("otttt"), Spec("tttt")
+BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
+ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
+MATH_COMMANDS = {"(": "inline", "[": "display"}
+
+
+def read(source: str, preamble: bool | None = None) -> Reading:
+    """Read one LaTeX source; never raises, whatever the text."""
+    if preamble is None:
+        preamble = "\\documentclass" in source
+    reader = Reader(source, preamble)
+    for token in lex(source):
+        reader.take(token)
+    reader.finish()
+    return reader.reading
+
+
+class Reader:
+    """A stack of frames over one source; `take` is given each token once."""
+
+    def __init__(self, source: str, preamble: bool):
+        self.source = source
+        self.reading = Reading(source, Lines(source))
+        self.root = self.top = Frame("root", "", 0, preamble=preamble)
+        self.pending: tuple[str, str, str] | None = None
+        self.script = False
+        self.skip_to = 0
+        self.option = ""
+        self.handlers = {
+            "text": self.on_text, "command": self.on_command, "open": self.on_open, "close": self.on_close, "mark": self.on_mark, "math": self.on_math,
+            "par": self.on_paragraph, "begin": self.on_begin, "end": self.on_end, "verbatim": self.on_verbatim, "unclosed": self.on_unclosed,
+            "parameter": self.on_parameter,
+        }  # fmt: skip
+
+    def take(self, token: Token) -> None:
+        """Read one token in its context."""
+        if token.start < self.skip_to or token.kind in ("comment", "hidden"):
+            return
+        if self.pending and self.take_argument(token):
+            return
+        self.handlers[token.kind](token)
+
+    def finish(self) -> None:
+        """At the end of the file: what is still open is said."""
+        while self.top.parent is not None:
+            if self.top.kind not in ("document",):
+                self.mark_unread(self.top.start, len(self.source), f"{self.describe(self.top)} is open at the end of the file")
+            self.pop()
+
+    # frames
+
+    def push(self, kind: str, name: str, start: int, *, opaque: str = "", math: str | None = None, script: bool = False) -> Frame:
+        above = self.top
+        inside = above.inside | {name} if name and name not in above.inside else above.inside
+        self.top = Frame(
+            kind, name, start, above, above.opaque or opaque, above.math if math is None else math, above.script or script,
+            above.preamble, inside, self.reading.main.length,
+        )  # fmt: skip
+        return self.top
+
+    def pop(self) -> None:
+        closed = self.top
+        if closed.parent is None:
+            return
+        self.top = closed.parent
+        if closed.math and not self.top.math:
+            self.reading.formulas.append((closed.begun, self.reading.main.length, closed.math))
+        if closed.script and not self.top.script:
+            self.emit(SCRIPT_END, closed.start, 0)
+
+    def emit(self, text: str, start: int, width: int | None = None) -> None:
+        stream = self.reading.aside if self.top.opaque else self.reading.main
+        stream.add(text, start, len(text) if width is None else width, self.top)
+
+    def mark_unread(self, start: int, end: int, why: str) -> None:
+        place = self.reading.lines.place
+        self.reading.unread.append(Unread(place(start)[0], place(max(start, end - 1))[0], why))
+
+    def describe(self, frame: Frame) -> str:
+        names = {"environment": f"environment {frame.name}", "argument": f"an argument of \\{frame.name}", "option": f"an option of \\{frame.name}"}
+        return names.get(frame.kind, "a formula" if frame.kind.startswith("math") else "a group")
+
+    def close_to(self, target: Frame, end: int) -> None:
+        """Close everything that stands open inside a frame, and say so."""
+        while self.top is not target and self.top.parent is not None:
+            self.mark_unread(self.top.start, end, f"{self.describe(self.top)} is not closed where {self.describe(target)} ends")
+            self.pop()
+
+    def find(self, kinds: tuple[str, ...], name: str | None = None) -> Frame | None:
+        frame: Frame | None = self.top
+        while frame is not None and not (frame.kind in kinds and (name is None or frame.name == name)):
+            frame = frame.parent
+        return frame
+
+    # arguments
+
+    def expect(self, name: str, arguments: str, opaque: str) -> None:
+        self.pending = (name, arguments, opaque) if arguments else None
+
+    def take_argument(self, token: Token) -> bool:
+        """Offer the token to the command that waits for an argument; False when it is not one."""
+        name, letters, opaque = self.pending or ("", "", "")
+        if token.kind == "text" and not token.text.strip() and name in COMMANDS | ENVIRONMENTS and letters.strip("oT"):
+            return True
+        if token.kind == "parameter" and name in DEFINERS:
+            return True
+        self.pending = None
+        if token.text == "[" and letters[0] in "oT" and (name not in ("\\", "\\*") or ROW_SPACE.match(self.source, token.start)):
+            self.open_argument("option", token, name, letters, opaque)
+            return True
+        letters = letters.lstrip("oT")
+        if token.kind == "open" and letters:
+            self.open_argument("argument", token, name, letters, opaque)
+            return True
+        return bool(letters) and letters[0] == "m" and self.take_bare(token, name, letters, opaque)
+
+    def open_argument(self, kind: str, token: Token, name: str, letters: str, opaque: str) -> None:
+        hidden = opaque if letters[0] in "om" else ""
+        if not hidden and not (name in SILENT and name not in SEAMS):
+            self.emit(SEAM if name in SEAMS else ARGUMENT, token.start, 0)
+        math = "" if hidden or name in UPRIGHT else None
+        frame = self.push(kind, name, token.start, opaque=hidden, math=math, script=name in ("textsuperscript", "textsubscript"))
+        frame.rest, frame.rest_class = letters[1:], opaque
+
+    def close_argument(self, token: Token) -> None:
+        closed = self.top
+        body = self.source[closed.start + 1 : token.start]
+        self.pop()
+        if closed.opaque:
+            self.reading.aside.add(SEAM, token.start, 0, closed)
+            self.note(closed, body)
+        elif not (closed.name in SILENT and closed.name not in SEAMS):
+            self.emit(SEAM if closed.name in SEAMS else ARGUMENT, token.start, 0)
+        self.expect(closed.name, closed.rest, closed.rest_class)
+
+    def take_bare(self, token: Token, name: str, letters: str, opaque: str) -> bool:
+        """An argument without braces: `\\vskip 3pt`, `\\input file`, `\\setlength\\parskip`."""
+        if token.kind == "command":
+            self.expect(name, letters[1:], opaque)
+            return True
+        match = BARE.match(token.text) if token.kind == "text" else None
+        if match is None:
+            return False
+        frame = self.push("argument", name, token.start, opaque=opaque, math="")
+        self.emit(match.group(), token.start)
+        self.pop()
+        self.note(frame, match.group())
+        self.on_text(Token("text", token.text[match.end() :], token.start + match.end(), token.end))
+        return True
+
+    def note(self, frame: Frame, body: str) -> None:
+        """Remember our macros' arguments and the files that are included."""
+        name, body = frame.name, " ".join(body.split())
+        if name in BOUND or name == "ifverdict":
+            if frame.kind == "option":
+                self.option = body
+            else:
+                self.reading.uses.append((name, self.option, body, frame.start))
+                self.option = ""
+        elif name in INCLUDES and frame.kind == "argument":
+            self.reading.inputs.append((name, body, frame.start, frame.preamble))
+
+    # tokens
+
+    def on_text(self, token: Token) -> None:
+        text, start = token.text, token.start
+        if self.script and text.strip():
+            text = text.lstrip()
+            start = token.end - len(text)
+            self.push("script", "", start, script=True)
+            self.emit(text[0], start)
+            self.pop()
+            text, start, self.script = text[1:], start + 1, False
+        self.emit(text, start)
+
+    def on_paragraph(self, token: Token) -> None:
+        self.script = False
+        while self.top.kind in ("argument", "option") and self.top.opaque and self.top.name not in ("hypersetup", "lstset", "tikzset", "pgfplotsset"):
+            self.mark_unread(self.top.start, token.start, f"{self.describe(self.top)} is open at the end of a paragraph")
+            self.pop()
+        formula = self.find(("math", "math$", "math$$"))
+        if formula is not None and self.top.math:
+            self.close_to(formula, token.start)
+            self.mark_unread(formula.start, token.start, "a formula is open at the end of a paragraph")
+            self.pop()
+        self.emit("\n\n", token.start, token.end - token.start)
+
+    def on_verbatim(self, token: Token) -> None:
+        self.push("verbatim", "verbatim", token.start, opaque="design")
+        self.emit(token.text, self.source.find(token.text, token.start))
+        self.emit(SEAM, token.end, 0)
+        self.pop()
+        self.emit(MACRO, token.start, token.end - token.start)
+
+    def on_unclosed(self, token: Token) -> None:
+        self.mark_unread(token.start, token.end, f"{token.text} is never closed")
+
+    def on_parameter(self, token: Token) -> None:
+        self.emit(MACRO, token.start, token.end - token.start)
+
+    def on_mark(self, token: Token) -> None:
+        sign = token.text
+        if sign == "]" and self.top.kind == "option":
+            return self.close_argument(token)
+        if sign in "^_" and not self.top.opaque:
+            self.script = True
+        self.emit({"~": "\u00a0", "&": CELL}.get(sign, sign), token.start)
+
+    def on_open(self, token: Token) -> None:
+        if self.source.startswith("{,}", token.start):
+            self.skip_to = token.start + 3
+            return self.emit(NUMERIC_COMMA, token.start, 3)
+        self.push("group", "", token.start, script=self.script)
+        self.script = False
+
+    def on_close(self, token: Token) -> None:
+        if self.top.kind == "argument":
+            return self.close_argument(token)
+        target = self.find(("group", "argument"))
+        if target is None or (self.find(("environment",)) is not None and self.beyond_environment(target)):
+            return self.mark_unread(token.start, token.end, "a brace closes nothing")
+        self.close_to(target, token.start)
+        if target.kind == "argument":
+            self.close_argument(token)
+        else:
+            self.pop()
+
+    def beyond_environment(self, target: Frame) -> bool:
+        """Whether an environment was opened inside the frame and still stands open."""
+        frame = self.top
+        while frame is not target and frame.parent is not None:
+            if frame.kind == "environment":
+                return True
+            frame = frame.parent
+        return False
+
+    def on_math(self, token: Token) -> None:
+        double = self.source.startswith("$$", token.start)
+        if self.top.math:
+            target = self.find(("math$", "math$$"))
+            if target is None:
+                return self.mark_unread(token.start, token.end, "a dollar sign inside a formula that it did not open")
+            self.close_to(target, token.start)
+            self.pop()
+            self.skip_to = token.start + 2 if target.kind == "math$$" and double else self.skip_to
+        elif double:
+            self.skip_to = token.start + 2
+            self.push("math$$", "", token.start, math="display")
+        else:
+            self.push("math$", "", token.start, math="inline")
+
+    def on_begin(self, token: Token) -> None:
+        name = token.text
+        self.script = False
+        self.emit(SEAM, token.start, 0)
+        frame = self.push("environment", name, token.start, opaque=OPAQUE_ENVIRONMENTS.get(name, ""), math="display" if name in MATH_ENVIRONMENTS else None)
+        if name == "document":
+            frame.preamble, frame.kind = False, "document"
+            return
+        spec = ENVIRONMENTS.get(name, Spec("o"))
+        self.expect(name, spec.arguments, spec.opaque)
+
+    def on_end(self, token: Token) -> None:
+        target = self.find(("environment", "document"), token.text)
+        if target is None:
+            return self.mark_unread(token.start, token.end, f"environment {token.text} ends and never began")
+        self.close_to(target, token.start)
+        self.pop()
+        self.emit(SEAM, token.start, 0)
+
+    def on_command(self, token: Token) -> None:
+        name = token.text[1:]
+        self.reading.commands.append((name, token.start))
+        if name in MATH_COMMANDS and not self.top.math:
+            self.push("math", "", token.start, math=MATH_COMMANDS[name])
+        elif name in (")", "]") and self.find(("math",)) is not None:
+            self.close_to(self.find(("math",)) or self.root, token.start)
+            self.pop()
+        else:
+            self.print_command(name, token)
+            self.await_arguments(name)
+
+    def print_command(self, name: str, token: Token) -> None:
+        """What a command leaves in the text: a character, a sign for what stands there, or its name."""
+        width = token.end - token.start
+        base = name.rstrip("*")
+        if name in ("textsuperscript", "textsubscript"):
+            self.emit("^", token.start, width)
+        elif base in BOUND:
+            self.emit(VALUE, token.start, width)
+        elif name in CITES or name in REFS:
+            self.emit(CITE if name in CITES else REF, token.start, width)
+        elif name in ("\\", "\\*", "tabularnewline", "cr"):
+            self.emit(ROW, token.start, width)
+        elif base in PRINTED:
+            self.emit(PRINTED[base], token.start, width)
+        elif base not in SILENT and name[:1].isalpha():
+            self.emit(token.text, token.start)
+        self.script = False
+
+    def await_arguments(self, name: str) -> None:
+        if name in DEFINERS:
+            return self.expect(name, "mt", "layout")
+        spec = COMMANDS.get(name) or COMMANDS.get(name.rstrip("*"))
+        if spec is None and name[:1].isalpha():
+            spec = UNKNOWN_MATH if self.top.math else UNKNOWN
+        if spec is not None:
+            self.expect(name, spec.arguments, spec.opaque)

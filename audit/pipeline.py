@@ -1,0 +1,89 @@
+"""The pipeline as DVC wrote it down: stages and commands of `dvc.yaml`, what ran by `dvc.lock`; DVC is not imported."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from audit.load import parse_yaml, read_bytes
+from audit.registration import look_up
+
+DEFINED, LOCKED = "dvc.yaml", "dvc.lock"
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The stages of `dvc.yaml` and the entries of `dvc.lock`; {} where the file is absent."""
+
+    stages: Mapping[str, Mapping[str, Any]]
+    lock: Mapping[str, Mapping[str, Any]]
+    parameters: Any
+
+    @cached_property
+    def outs(self) -> dict[str, list[tuple[str, Mapping[str, Any]]]]:
+        """Path -> (stage, entry) of everything the lock says was made."""
+        found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+        for stage, entry in self.lock.items():
+            for out in entry.get("outs", ()):
+                found.setdefault(out["path"], []).append((stage, out))
+        return found
+
+    def definition(self, stage: str) -> Mapping[str, Any]:
+        """The definition behind a stage of the lock (`collapse@main-deep` -> `collapse`)."""
+        return self.stages.get(stage.split("@")[0], {})
+
+    @cached_property
+    def commands(self) -> dict[str, str]:
+        """Stage as the lock names it -> its command by `dvc.yaml`, where no open template is left in it."""
+        resolved = {}
+        for name, definition in self.stages.items():
+            for suffix, scope in self._cells(definition):
+                command = self._fill(str((definition.get("do") or definition).get("cmd", "")), scope)
+                if command and "${" not in command:
+                    resolved[name + suffix] = command
+        return resolved
+
+    def upstream(self, paths: Iterator[str] | list[str]) -> set[str]:
+        """Every stage of the lock that the paths depend on."""
+        pending, found = list(paths), set()
+        while pending:
+            for stage, _ in self.outs.get(pending.pop(), ()):
+                if stage not in found:
+                    found.add(stage)
+                    pending.extend(dep["path"] for dep in self.lock[stage].get("deps", ()))
+        return found
+
+    def _cells(self, definition: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        matrix, each = definition.get("matrix"), definition.get("foreach")
+        if matrix:
+            axes = [self._values(axis) for axis in matrix.values()]
+            for cell in itertools.product(*axes):
+                yield "@" + "-".join(map(str, cell)), {f"item.{name}": value for name, value in zip(matrix, cell, strict=True)}
+        elif each:
+            for item in self._values(each):
+                yield f"@{item}", {"item": item}
+        else:
+            yield "", {}
+
+    def _values(self, axis: Any) -> list[Any]:
+        if isinstance(axis, str) and (whole := re.fullmatch(r"\$\{([\w.]+)\}", axis)):
+            axis = look_up(self.parameters, whole[1])
+        return [value for value in axis if not isinstance(value, dict | list)] if isinstance(axis, list) else []
+
+    def _fill(self, template: str, scope: dict[str, Any]) -> str:
+        def value(match: re.Match[str]) -> str:
+            found = scope.get(match[1], look_up(self.parameters, match[1]))
+            return match[0] if found is None or isinstance(found, dict | list) else str(found)
+
+        return " ".join(re.sub(r"\$\{\s*([\w.]+)\s*\}", value, template).split())
+
+
+def read_pipeline(root: Path, parameters: Any) -> Pipeline:
+    """Read both files strictly."""
+    defined, locked = (parse_yaml(read_bytes(root / name), name) or {} if (root / name).is_file() else {} for name in (DEFINED, LOCKED))
+    return Pipeline(defined.get("stages") or {}, locked.get("stages") or {}, parameters)

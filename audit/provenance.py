@@ -1,0 +1,83 @@
+"""Provenance values for the text: commits, hours, machines, versions and seals, read from run logs and seals, never typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from difflib import get_close_matches
+
+from audit.context import Context
+from audit.digest import sha256_bytes
+from audit.finding import Refusal
+from audit.numbers.exemptions import load_exemptions
+from audit.numbers.format import round_decimal
+from audit.records import RunLog
+
+__all__ = ["provenance_files", "provenance_values"]
+
+SHORT = 10
+
+
+def log_of(context: Context, path: str) -> tuple[str, RunLog] | None:
+    """The readable run log beside a record."""
+    name = path.removesuffix(".json") + ".run.json"
+    log = context.run_logs.get(name)
+    return (name, log) if isinstance(log, RunLog) else None
+
+
+def provenance_values(context: Context) -> dict[str, str]:
+    """`<record>.commit`, `<registration>.seal`, `all.hours` and the like, as plain text."""
+    values = dict(record_values(context))
+    for name in context.seals:
+        digest = sha256_bytes(context.bytes_of(context.seal_path(name)) or b"")
+        values |= {f"{name}.seal": digest[:SHORT], f"{name}.seal.full": digest}
+    logs = [log for log in context.run_logs.values() if isinstance(log, RunLog)]
+    values["all.hours"] = hours(sum(log.seconds for log in logs))
+    values["all.minutes"] = str(round_decimal(Decimal(repr(float(sum(log.seconds for log in logs)))) / 60, 0))
+    values["all.runs"] = str(len(logs))
+    values["all.machines"] = str(len({log.machine for log in logs}))
+    values["all.exemptions"] = str(len(load_exemptions(context)))
+    return values
+
+
+def record_values(context: Context) -> Iterator[tuple[str, str]]:
+    """The values of each record that has a run log."""
+    for name, path in context.config.records.items():
+        found = log_of(context, path)
+        if found is None:
+            continue
+        log = found[1]
+        yield f"{name}.commit", log.commit[:SHORT]
+        yield f"{name}.stage", log.stage
+        yield f"{name}.hours", hours(log.seconds)
+        yield f"{name}.seconds", str(round_decimal(Decimal(repr(float(log.seconds))), 0))
+        yield f"{name}.machine", log.machine
+        yield f"{name}.threads", str(log.threads)
+        yield f"{name}.python", log.python
+        yield f"{name}.date", log.started[:10]
+        yield f"{name}.digest", log.record_sha256[:SHORT]
+        yield from ((f"{name}.package.{package}", version) for package, version in log.packages.items())
+
+
+def hours(seconds: float) -> str:
+    """Hours with two decimal places."""
+    return str(round_decimal(Decimal(repr(float(seconds))) / 3600, 2))
+
+
+def provenance_files(context: Context, key: str) -> list[str]:
+    """The files a provenance value was read from."""
+    name = key.partition(".")[0]
+    if name == "all":
+        return sorted(context.run_logs)
+    if ".seal" in key:
+        return [context.seal_path(name)]
+    found = log_of(context, context.config.records.get(name, ""))
+    return [found[0]] if found else []
+
+
+def look_up_provenance(values: dict[str, str], key: str, place: str) -> str:
+    """A provenance value; an unknown or empty one is refused."""
+    if values.get(key):
+        return values[key]
+    nearest = ", ".join(get_close_matches(key, list(values), n=3, cutoff=0.4)) or "none"
+    raise Refusal(place, f"no provenance value {key!r}", observed=f"nearest: {nearest}", cure="correct the key, or rerun the stage whose run log is missing")

@@ -1,0 +1,186 @@
+"""Making a seal: once, over committed bytes only, refusing whatever could make two readers see different files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+from typing import Any
+
+from audit.context import Context
+from audit.digest import sha256_bytes, sha256_lines
+from audit.finding import Refusal
+from audit.history import LINK, SUBMODULE, WHOLE_CLONE, call_git
+from audit.load import parse_json, parse_yaml, write_bytes
+from audit.records import log_path
+from audit.registration import FrozenParameter, Registration, Seal, derive_seeds, digest_value, look_up, parse_registration
+from audit.standing import same_but_line_endings
+
+BYTE_CHANGING = {"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"}
+LFS, ANNEX = b"version https://git-lfs.github.com/spec/", b"/annex/objects/"
+
+
+def main(name: str) -> None:
+    """Seal a registration, write the seal and the copies it covers, and say what to commit."""
+    context = Context.open()
+    seal, copies = make_seal(context, name)
+    folder = context.config.paths.prereg
+    for path, data in copies.items():
+        write_bytes(context.root / path, data)
+    write_bytes(context.root / context.seal_path(name), seal_bytes(seal))
+    for warning in seal.warnings:
+        print(f"warning: {warning}")
+    print(f"sealed {name}: {len(seal.files)} files, {len(seal.parameters)} parameters, content {seal.content}")
+    print(f"now: git add {folder} && git commit -m 'Seal {name}'   (a seal is never made again, and never squashed with its run)")
+
+
+def seal_bytes(seal: Seal) -> bytes:
+    """A seal as it is written; unlike a record it keeps nulls, which a frozen parameter may hold."""
+    return (json.dumps(seal.model_dump(mode="json"), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def make_seal(context: Context, name: str) -> tuple[Seal, dict[str, bytes]]:
+    """The seal of a registration, and the copies of frozen outputs that it covers, by path."""
+    path = f"{context.config.paths.prereg}/{name}.yaml"
+    refuse_second_seal(context, name)
+    registration = parse_registration(committed_bytes(context, path), path)
+    files = {path: sha256_bytes(committed_bytes(context, path))}
+    files.update({code: sha256_bytes(committed_bytes(context, code)) for code in registration.freezes.code})
+    origins = place_copies(context, registration)
+    copies = {copy: committed_bytes(context, origin) for copy, origin in origins.items()}
+    files.update({copy: sha256_bytes(data) for copy, data in copies.items()})
+    refuse_attributes(context, [*files, context.seal_path(name)])
+    for copy, data in copies.items():
+        if context.bytes_of(copy) not in (None, data):
+            raise Refusal(copy, "exists with other bytes than the output it would copy", cure="remove it, then seal")
+    seal = Seal(
+        id=name,
+        registration=path,
+        files=files,
+        origins=origins,
+        parameters=freeze_parameters(context, registration),
+        content=sha256_lines(files),
+        ledger=read_ledger(context),
+        warnings=lint(registration),
+    )
+    refuse_known_outcome(context, registration, seal)
+    return seal, copies
+
+
+def refuse_second_seal(context: Context, name: str) -> None:
+    """A seal is made once: refuse where history or the working tree has one, or where history is cut off."""
+    path, history = context.seal_path(name), context.history
+    if history.shallow:
+        raise Refusal(path, "a shallow clone cannot show that no seal was made before", cure=WHOLE_CLONE)
+    if history.versions(path):
+        raise Refusal(path, "was sealed before; a seal is never made again", cure="register under a new id, and say why in its title")
+    if (context.root / path).exists():
+        raise Refusal(path, "exists and is not committed", cure="commit it; delete it only if nothing has run under it")
+
+
+def committed_bytes(context: Context, path: str) -> bytes:
+    """The committed bytes of a file that is to be sealed; refuse what is no plain, clean, committed file."""
+    history = context.history
+    entry = history.entry(history.head, path)
+    if entry is None:
+        raise Refusal(path, "is not committed", expected="the file in HEAD's tree", cure=f"git add {path} && git commit")
+    if entry[0] in (LINK, SUBMODULE) or not entry[0].startswith("100") or (context.root / path).is_symlink():
+        kind = {LINK: "a symbolic link", SUBMODULE: "a submodule"}.get(entry[0], "no plain file")
+        raise Refusal(path, "cannot be sealed", expected="a plain file of this repository", observed=kind)
+    data, found = history.objects.blob(entry[1]), context.bytes_of(path)
+    if data.startswith(LFS) or (len(data) < 1024 and ANNEX in data):
+        raise Refusal(path, "content absent: this is a pointer, not the data", cure="git lfs pull (or git annex get), and commit the data itself")
+    if found is not None and same_but_line_endings(found, data):
+        cure = f"put `{path} -text` into .gitattributes, then git checkout HEAD -- {path}"
+        raise Refusal(path, "differs from the committed file only in line endings", cure=cure)
+    if found != data or path in history.changed:
+        raise Refusal(path, "is not committed as it lies here", expected="a clean file", cure=f"git commit {path}, or git checkout HEAD -- {path}")
+    return data
+
+
+def refuse_attributes(context: Context, paths: list[str]) -> None:
+    """Refuse paths whose bytes git may change on checkout."""
+    named = "".join(f"{path}\0" for path in paths).encode()
+    fields = call_git(context.root, "check-attr", "-z", "-a", "--stdin", stdin=named)[1].decode().split("\0")
+    for path, attribute, value in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
+        if attribute in BYTE_CHANGING and (attribute, value) != ("text", "unset"):
+            raise Refusal(
+                path, "git may change its bytes on checkout", observed=f"attribute {attribute}={value}", cure=f"`{path} -text` in .gitattributes"
+            )
+
+
+def place_copies(context: Context, registration: Registration) -> dict[str, str]:
+    """Path of each copy of a frozen output -> the output's own path; its run log, which names cached outputs, goes with it."""
+    folder, history = f"{context.config.paths.prereg}/{registration.id}", context.history
+    origins: dict[str, str] = {}
+    for output in registration.freezes.outputs:
+        log = log_path(output)
+        for path in (output, log) if log != output and history.entry(history.head, log) else (output,):
+            copy = f"{folder}/{PurePosixPath(path).name}"
+            if origins.get(copy, path) != path:
+                raise Refusal(copy, "two frozen outputs have one file name", observed=f"{origins[copy]}, {path}", cure="rename one")
+            origins[copy] = path
+    return origins
+
+
+def freeze_parameters(context: Context, registration: Registration) -> dict[str, FrozenParameter]:
+    """The named parameters as HEAD has them; the working file must agree, and the registration must hold."""
+    place, history = context.config.paths.parameters, context.history
+    committed = parse_yaml(history.bytes_at(history.head, place) or b"", place) or {}
+    unmet = registration.unmet(committed)
+    if unmet:
+        raise Refusal(registration.id, "does not hold under the committed parameters", observed=unmet, cure=f"commit {place} with these values")
+    frozen = {}
+    for key in registration.freezes.parameters:
+        value = look_up(committed, key)
+        if value is None:
+            raise Refusal(place, f"key {key!r}, which {registration.id} freezes, is not there", cure="correct the key")
+        if look_up(context.parameters, key) != value:
+            raise Refusal(place, f"key {key!r} differs from HEAD's", observed=repr(look_up(context.parameters, key)), cure=f"git commit {place}")
+        frozen[key] = FrozenParameter(sha256=digest_value(value), value=value)
+    return frozen
+
+
+def read_ledger(context: Context) -> dict[str, str]:
+    """Id -> SHA-256 of every seal made before; each must be at HEAD."""
+    history, folder = context.history, context.config.paths.prereg
+    on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.seal.json")}
+    ledger = {}
+    for path in sorted(on_disk | set(history.paths_ever(folder, ".seal.json"))):
+        data = history.bytes_at(history.head, path)
+        if data is None:
+            raise Refusal(path, "an earlier seal is not at HEAD", cure="commit it (or restore it from history) before sealing another")
+        ledger[PurePosixPath(path).name.removesuffix(".seal.json")] = sha256_bytes(data)
+    return ledger
+
+
+def refuse_known_outcome(context: Context, registration: Registration, seal: Seal) -> None:
+    """Refuse when a judged record with this seal's id or seeds exists already, here or anywhere in history."""
+    seeds = {seed for name, count in registration.seeds.sets.items() for seed in derive_seeds(seal, name, count)}
+    history = context.history
+    for path in {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values()):
+        present = context.bytes_of(path)
+        for data in [*([] if present is None else [present]), *map(history.objects.blob, history.versions(path))]:
+            provenance = _provenance(data, path)
+            if seal.id in provenance.get("seals", {}) or seeds & set(provenance.get("seeds", ())):
+                raise Refusal(path, f"an outcome of {seal.id} exists already: this seal would come after it", cure="register under a new id")
+
+
+def _provenance(data: bytes, path: str) -> dict[str, Any]:
+    try:
+        found = parse_json(data, path).get("provenance", {})
+    except (Refusal, AttributeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def lint(registration: Registration) -> tuple[str, ...]:
+    """What weakens the predictions without making them invalid; stored in the seal, printed with the verdicts."""
+    warnings, seen = [], {}
+    for prediction in registration.predictions:
+        same = (prediction.metric.file, prediction.metric.key, prediction.comparator.text())
+        if same in seen:
+            warnings.append(f"{prediction.id} repeats {seen[same]}: same metric, same target")
+        seen.setdefault(same, prediction.id)
+    if not any(registration.primary in reading.when for reading in registration.readings):
+        warnings.append(f"no reading is fixed in advance for the primary prediction {registration.primary}")
+    return tuple(warnings)

@@ -1,0 +1,54 @@
+"""How far each registration is, and its seeds in a form that a reader can derive again."""
+
+from __future__ import annotations
+
+from audit.context import Context
+from audit.finding import Refusal
+from audit.registration import Registration, derive_seeds, seed_text
+from audit.standing import all_registrations, read_standing
+
+
+def main() -> None:
+    """One line a registration."""
+    context = Context.open()
+    registrations = all_registrations(context)
+    if not registrations:
+        print(f"no registration in {context.config.paths.prereg}/ yet")
+    for name, registration in sorted(registrations.items()):
+        print(f"{name:20} {describe(context, registration)}")
+
+
+def describe(context: Context, registration: Registration) -> str:
+    """Draft, sealed, run, judged or closed; with what comes next."""
+    history, name = context.history, registration.id
+    unmet = registration.unmet(context.parameters)
+    if history.blob_at(history.head, context.seal_path(name)) is None:
+        on_disk = (context.root / context.seal_path(name)).exists()
+        return "sealed, not committed: git add and commit the seal" if on_disk else f"draft: audit seal {name}"
+    if history.blob_at(history.head, context.outcome_path(name)) is not None:
+        return "closed"
+    if unmet:
+        return f"sealed; not evaluated here ({unmet})"
+    verdicts = f"{context.config.paths.results}/evaluate/{name}.json"
+    if (context.root / verdicts).is_file():
+        committed = history.blob_at(history.head, verdicts) is not None
+        return f"judged: audit close {name}" if committed else f"judged, not committed: git add and commit {context.config.paths.results}"
+    missing = [path for path in sorted({item.metric.file for item in registration.predictions}) if not (context.root / path).is_file()]
+    return f"sealed; to run: {', '.join(missing)}" if missing else f"run: audit evaluate {name}"
+
+
+def print_seeds(name: str) -> None:
+    """The seeds of every set of a sealed registration, and the commands that give them again."""
+    context = Context.open()
+    if name not in all_registrations(context):
+        raise Refusal(f"{context.config.paths.prereg}/{name}.yaml", "no such registration")
+    standing = read_standing(context, name)
+    seal = standing.seal
+    print("content of the seal (SHA-256 over registration and frozen files):")
+    print(f"  sha256sum {' '.join(sorted(seal.files))} | LC_ALL=C sort -k2 | sha256sum")
+    print(f"  {seal.content}")
+    for seed_set, count in standing.registration.seeds.sets.items():
+        print(f"set {seed_set}, {count} seeds: the first 16 hex digits, top bit cleared, of")
+        for index, seed in enumerate(derive_seeds(seal, seed_set, count)):
+            escaped = seed_text(seal, seed_set, index).replace("\n", "\\n")
+            print(f"  printf '{escaped}' | sha256sum   # seed {index}: {seed}")

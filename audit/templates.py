@@ -1,0 +1,134 @@
+"""Templates: Jinja with its own delimiters, sandboxed, in which a number is printed by one filter and in no other way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from audit.finding import Refusal
+from audit.numbers.format import escape, format_quantity, to_latex
+from audit.quantities import is_quantity
+from audit.records import Quantity, parse_model
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+__all__ = ["Latex", "Node", "RecordText", "environment", "is_placeholder", "latex_text"]
+
+PLACEHOLDER = re.compile(r"^\s*$|\b(?:TODO|TBD|FIXME|XXX+|NaN|nan|None|null|undefined|inf)\b|\?\?|^[-–—.]+$")
+GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho . sigma tau upsilon phi chi psi omega".split()
+SIGNS = {">=": r"\ensuremath{\ge}", "<=": r"\ensuremath{\le}", ">": r"\ensuremath{>}", "<": r"\ensuremath{<}", "|": r"\textbar{}", "≥": r"\ensuremath{\ge}",
+         "≤": r"\ensuremath{\le}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}", "−": r"\ensuremath{-}", "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}",
+         "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "°": r"\textdegree{}", "µ": r"\ensuremath{\mu}"}  # fmt: skip
+
+
+class Latex(str):
+    """Text that is already LaTeX: what the filters print."""
+
+
+class RecordText(str):
+    """A text that stands in a record or registration."""
+
+
+class Node:
+    """A plain record as a template sees it: keys as attributes, quantities whole; what is read is noted."""
+
+    def __init__(self, value: Any, place: str, note: Callable[[str], None]):
+        self._value, self._place, self._note = value, place, note
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not isinstance(self._value, dict) or name not in self._value:
+            raise AttributeError(f"{self._place} has no {name}")
+        return self[name]
+
+    def __getitem__(self, name: Any) -> Any:
+        return wrap(self._value[name], f"{self._place}.{name}", self._note)
+
+    def __iter__(self) -> Iterator[Any]:
+        keys = range(len(self._value)) if isinstance(self._value, list) else sorted(self._value)
+        return (self[key] if isinstance(self._value, list) else RecordText(key) for key in keys)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __str__(self) -> str:
+        raise Refusal(self._place, "a record or a list cannot be printed", cure="name a quantity inside it")
+
+
+def wrap(value: Any, place: str, note: Callable[[str], None]) -> Any:
+    """A plain value for a template: quantities and texts are final, the rest is walked further."""
+    note(place)
+    if is_quantity(value):
+        return parse_model(Quantity, value, place)
+    if isinstance(value, dict | list):
+        return Node(value, place, note)
+    return RecordText(value) if isinstance(value, str) else value
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether a generated value is empty or stands for a missing one."""
+    return PLACEHOLDER.search(text) is not None
+
+
+def latex_text(text: str, place: str = "text") -> Latex:
+    """Escape text for LaTeX; a character that pdflatex has no form for is refused."""
+    parts = re.split(r"(>=|<=|.)", text, flags=re.DOTALL)
+    return Latex("".join(latex_sign(part, place) for part in parts if part))
+
+
+def latex_sign(sign: str, place: str) -> str:
+    if sign in SIGNS:
+        return SIGNS[sign]
+    if 0x3B1 <= ord(sign[0]) <= 0x3C9:
+        return rf"\ensuremath{{\{GREEK[ord(sign) - 0x3B1]}}}"
+    if len(sign) == 1 and (ord(sign) > 0x17F or (ord(sign) < 32 and sign not in "\n\t")):
+        raise Refusal(place, "a character that LaTeX cannot print here", observed=f"U+{ord(sign):04X}", cure="write it in plain letters")
+    return escape(sign)
+
+
+def print_value(value: Any) -> str:
+    """What `<< >>` may print: LaTeX from a filter, or text without digits; never a bare number."""
+    if isinstance(value, Latex):
+        return value
+    if isinstance(value, Quantity):
+        raise Refusal("template", "a quantity is printed without the filter", cure="write << ... | val >>")
+    if not isinstance(value, str):
+        raise Refusal("template", "only quantities and text can be printed", observed=f"{type(value).__name__} {value!r}", cure="use a quantity and the filter val")
+    if is_placeholder(value):
+        raise Refusal("template", "an empty or placeholder text", observed=repr(str(value)))
+    if re.search(r"\d", value):
+        raise Refusal("template", "a text with digits", observed=repr(str(value)), cure="a quantity with the filter val, or a record's own text with the filter label")
+    return latex_text(value, "template")
+
+
+def print_label(value: Any) -> Latex:
+    """The filter `label`: a record's or registration's own text, digits included."""
+    if not isinstance(value, RecordText):
+        raise Refusal("template", "the filter label takes a text of a record", observed=repr(value))
+    if is_placeholder(value):
+        raise Refusal("template", "an empty or placeholder text", observed=repr(str(value)))
+    return latex_text(value, "template")
+
+
+def environment(quantity_of: Callable[[str], Quantity], folders: list[str]) -> SandboxedEnvironment:
+    """The one Jinja environment: `<< >>`, `<% %>`, `<# #>`, lines `%%` and `%#`."""
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    def print_quantity(value: Any, form: str = "") -> Latex:
+        if isinstance(value, str):
+            value = quantity_of(value)
+        if not isinstance(value, Quantity):
+            raise Refusal("template", "the filter val takes a quantity or its key", observed=repr(value))
+        return Latex(to_latex(format_quantity(value, form)))
+
+    made = ImmutableSandboxedEnvironment(
+        block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>", comment_start_string="<#",
+        comment_end_string="#>", line_statement_prefix="%%", line_comment_prefix="%#", undefined=StrictUndefined, finalize=print_value,
+        loader=FileSystemLoader(folders), keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=False,
+    )  # fmt: skip
+    made.filters = {name: made.filters[name] for name in ("length", "sort", "reverse", "first", "last", "list", "groupby", "selectattr", "rejectattr")}
+    made.filters |= {"val": print_quantity, "label": print_label}
+    made.globals = {"q": quantity_of}
+    return made

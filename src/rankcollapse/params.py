@@ -1,0 +1,194 @@
+"""`params.yaml` as frozen models: what is misspelt, missing or of the wrong type is refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from audit.records import Frozen, Refusal, parse_model, read_yaml
+
+ROLES = ("shallow", "deep")
+Role = Literal["shallow", "deep"]
+Steps = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Data(Frozen):
+    """Where the text comes from and how its documents are divided."""
+
+    source: Literal["encyclopedia", "fineweb-edu"]
+    vocabulary: int = Field(ge=257 - 1)
+    documents: Steps
+    """At most this many documents are read, in the corpus's own order."""
+    shards: tuple[str, ...] = ()
+    train: Share
+    probe: Share
+    unseen: Share
+
+
+class Model(Frozen):
+    """The shape of a network; the depth comes from its role."""
+
+    width: Steps
+    heads: Steps
+    context: Annotated[int, Field(ge=2)]
+    init_std: float = Field(gt=0)
+
+    @model_validator(mode="after")
+    def heads_divide_width(self) -> Model:
+        if self.width % self.heads:
+            raise ValueError(f"a width that heads divide ({self.width} / {self.heads} leaves a rest)")
+        return self
+
+
+class Depths(Frozen):
+    """Blocks per role; claims are compared by role, never by depth number."""
+
+    shallow: Steps
+    deep: Steps
+
+
+class Optimiser(Frozen):
+    """AdamW and clipping, per run."""
+
+    learning_rate: float = Field(gt=0)
+    beta1: Share
+    beta2: Share
+    epsilon: float = Field(gt=0)
+    weight_decay: float = Field(ge=0)
+    clip: float = Field(gt=0)
+
+
+class Probe(Frozen):
+    """Sequences of the fixed probe batches: for the rank, and for gradients."""
+
+    rank_sequences: Steps
+    gradient_sequences: Steps
+
+
+class Driver(Frozen):
+    """The skip scale: 1 for `warm` steps, linearly to the floor over `ramp`, then held."""
+
+    warm: Steps
+    ramp: Steps
+    hold: Steps
+    floors: tuple[float, ...]
+    """The calibration's grid, from weak to strong."""
+
+    @field_validator("floors")
+    @classmethod
+    def descending(cls, floors: tuple[float, ...]) -> tuple[float, ...]:
+        if not floors or list(floors) != sorted(set(floors), reverse=True) or not all(0 <= floor < 1 for floor in floors):
+            raise ValueError("different floors in [0, 1), largest first")
+        return floors
+
+
+class Rules(Frozen):
+    """Detection, settling and recovery; thresholds are shares of the healthy rank that calibration measures."""
+
+    collapse: Share
+    """Collapsed below this share of the healthy rank."""
+    recover: Share
+    """Recovered at this share of the healthy rank."""
+    effective: Share
+    """An effective recovery also has the relative residual at this share of the healthy one."""
+    settle_after: Steps
+    settle_window: Steps
+    recover_window: Steps
+    recover_hold: Annotated[int, Field(ge=0)]
+    measure_driver: Steps
+    measure_switch: Steps
+    measure_loss: Steps
+
+
+class Branches(Frozen):
+    """Budgets of the treatments, in steps, and the matched added loss, in nats."""
+
+    added_loss: float = Field(gt=0)
+    loss_steps: Steps
+    switch_steps: Steps
+    ramp_steps: Steps
+    after_ramp: Steps
+    untreated_steps: Steps
+
+
+Seeds = Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)]
+
+
+def refuse_twins(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    """The seeds, unless one stands twice."""
+    twins = sorted({seed for seed in seeds if seeds.count(seed) > 1})
+    if twins:
+        raise ValueError(f"each seed once (twice: {', '.join(map(str, twins))})")
+    return seeds
+
+
+class ScaleSeeds(Frozen):
+    """Lists that stand in for registered seeds at a scale that no registration holds for."""
+
+    calibration: Seeds
+    main: Seeds
+    twins = field_validator("calibration", "main")(refuse_twins)
+
+
+class SeedSets(Frozen):
+    """A list of seeds (exploratory), or the id of the registration whose seal they derive from."""
+
+    calibration: Seeds
+    main: Seeds | str
+    twins = field_validator("calibration", "main")(lambda seeds: seeds if isinstance(seeds, str) else refuse_twins(seeds))
+
+
+class Scale(Frozen):
+    """All values of one scale."""
+
+    data: Data
+    model: Model
+    depths: Depths
+    optimiser: Optimiser
+    batch: Steps
+    stack: Steps
+    """Runs trained in lockstep in one process; a fixed block, never derived from the machine."""
+    checkpoint_seconds: float = Field(ge=0)
+    probe: Probe
+    driver: Driver
+    rules: Rules
+    branches: Branches
+    seed_sets: ScaleSeeds | None = None
+
+
+class Scales(Frozen):
+    """The three sizes of the study."""
+
+    smoke: Scale
+    laptop: Scale
+    paper: Scale
+
+
+class Params(Frozen):
+    """The whole of `params.yaml`."""
+
+    scale: Literal["smoke", "laptop", "paper"]
+    seed_sets: SeedSets
+    scales: Scales
+
+    @property
+    def chosen(self) -> Scale:
+        """The values of the scale in use."""
+        return getattr(self.scales, self.scale)
+
+    def seed_set(self, name: str) -> tuple[int, ...] | str:
+        """A set's seeds, or the registration they derive from; the scale's own list replaces a registration's id."""
+        value = getattr(self.seed_sets, name, None)
+        if value is None:
+            raise Refusal("params.yaml", f"no seed set {name!r}", expected=", ".join(SeedSets.model_fields))
+        if self.chosen.seed_sets is not None and (isinstance(value, str) or name == "calibration"):
+            return getattr(self.chosen.seed_sets, name)
+        return value
+
+
+def load_params(path: Path = Path("params.yaml")) -> Params:
+    """Read and check `params.yaml`; the first fault is one line with its key."""
+    return parse_model(Params, read_yaml(path), path)

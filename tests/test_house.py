@@ -1,0 +1,201 @@
+"""How the house is built: imports run one way, the tool stands alone, the pipeline names every module it runs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modules, find_uncovered, find_upward, read_imports
+
+from audit.load import read_yaml
+
+AUDIT = [  # ground to roof; a module may import its own floor and those below
+    "finding machine",
+    "load digest",
+    "records quantities config",
+    "registration numbers",
+    "history verdict context",
+    "logs modules standing order gate render",
+    "checks",
+    "seal evaluate close status schema explain verify compare",
+    "cli",
+    "__main__",
+]
+STUDY = [
+    "params records corpus",
+    "text vocabulary model terms schedule events spectral pure",
+    "measure",
+    "engine tables",
+    "checkpoint fanout analysis figures",
+]
+CORE = {"click", "jinja2", "jsonschema", "pydantic", "pylatexenc", "rich", "ruamel"}
+LAZY = CORE - {"click", "pydantic"}
+HEAVY = {"torch", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "dvc", "tokenizers", "tiktoken", "safetensors", "rankcollapse", "stages"}
+OPTIONAL = {"datasets"}
+MODULES = find_modules()
+GRAPH = build_graph(MODULES)
+
+
+def outside(name: str, **options) -> set[str]:
+    """Top-level names a module imports from neither the standard library nor the project."""
+    tops = {target.partition(".")[0] for target in read_imports(MODULES[name], name, **options)}
+    return {top for top in tops if top not in sys.stdlib_module_names and top not in PACKAGES}
+
+
+def write_tree(root, sources: dict[str, str]):
+    """A made-up project: modules and graph of the given files."""
+    for path, source in sources.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(source)
+    modules = find_modules(root)
+    return modules, build_graph(modules)
+
+
+def test_no_import_cycle():
+    """No module of the project imports itself by a detour, lazy imports included."""
+    assert find_cycle(GRAPH) == []
+
+
+@pytest.mark.parametrize(("package", "floors"), [("audit", AUDIT), ("rankcollapse", STUDY)])
+def test_imports_go_down(package, floors):
+    """Each module has a floor and imports none above it."""
+    assert find_upward(GRAPH, package, floors) == []
+
+
+def test_packages_keep_apart():
+    """The tool knows nothing of the study; the study knows the tool's records and gate; nothing imports the stages."""
+    for name, targets in GRAPH.items():
+        package = name.partition(".")[0]
+        tops = {target.partition(".")[0] for target in targets} - {package}
+        assert package != "audit" or not tops, name
+        assert package == "stages" or "stages" not in tops, name
+        tool = {target for target in targets if target.startswith("audit")}
+        assert package != "rankcollapse" or tool <= {"audit.records", "audit.gate"}, name
+
+
+def test_import_checks_can_fail(tmp_path):
+    """A made-up project with a cycle, an upward import and an unlisted module shows each."""
+    sources = {
+        "audit/low.py": "def f():\n    from audit import high\n",
+        "audit/high.py": "from .low import f\n",
+        "audit/stray.py": "import json\n",
+        "src/rankcollapse/a.py": "",
+    }
+    _, graph = write_tree(tmp_path, sources)
+    assert find_cycle(graph) == ["audit.high", "audit.low", "audit.high"]
+    assert find_upward(graph, "audit", ["low", "high"]) == ["audit.low imports audit.high", "audit.stray has no floor"]
+    assert find_upward(graph, "audit", ["low high", "stray"]) == []
+
+
+def test_the_tool_needs_its_own_dependencies_only():
+    """What `audit` imports is what `pip install .` brings, and the slow half of it only inside functions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[\[<>=.]", line)[0] for line in project["dependencies"]}
+    assert declared == CORE
+    for name in MODULES:
+        if name.startswith("audit"):
+            assert outside(name) <= CORE, name
+            assert not outside(name, top_level=True) & LAZY, name
+
+
+def test_study_imports_are_declared_and_locked():
+    """Every library that source names is in the lock, at the version installed here."""
+    lock = dict(line.split("==") for line in (ROOT / "requirements.lock").read_text().splitlines() if "==" in line)
+    pinned = {normalise(name): version for name, version in lock.items()}
+    owners = importlib.metadata.packages_distributions()
+    for top in set().union(*map(outside, MODULES)) - OPTIONAL:
+        found = {normalise(owner): importlib.metadata.version(owner).partition("+")[0] for owner in owners.get(top, [])}
+        assert found and found.items() & pinned.items(), f"{top}: installed {found}, locked {[pinned.get(name) for name in found]}"
+
+
+def normalise(name: str) -> str:
+    """A distribution's name as PEP 503 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-test.lock"])
+def test_locks_hold_plain_pins(name):
+    """One `name==version` a line: no address, no path, no editable install, no local build tag."""
+    lines = [line for line in (ROOT / name).read_text().splitlines() if not line.startswith("#")]
+    assert lines and [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!]+", line)] == []
+    names = [normalise(line.partition("==")[0]) for line in lines]
+    assert len(names) == len(set(names))
+
+
+def source_files():
+    """Every Python file of the project, tests included."""
+    return sorted([*MODULES.values(), *(ROOT / "tests").rglob("*.py")])
+
+
+def test_names_say_what_is_inside():
+    """No file or folder is called utils, helpers or common."""
+    vague = {"util", "utils", "helper", "helpers", "common", "misc"}
+    assert [path for path in source_files() if vague & {part.strip("_") for part in path.relative_to(ROOT).with_suffix("").parts}] == []
+
+
+def test_files_stay_readable():
+    """No source file has more than 320 lines."""
+    sizes = {path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines()) for path in source_files()}
+    assert {name: lines for name, lines in sizes.items() if lines > 320} == {}
+
+
+def run_python(code: str) -> subprocess.CompletedProcess:
+    """Run code in a fresh interpreter at the project's root."""
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_starting_the_tool_loads_nothing_slow():
+    """`import audit.cli` brings in neither the study's libraries nor the tool's own slow ones."""
+    done = run_python("import sys, audit.cli; print(*sorted({name.partition('.')[0] for name in sys.modules}))")
+    assert done.returncode == 0, done.stderr
+    assert "click" in done.stdout.split() and not (HEAVY | LAZY) & set(done.stdout.split())
+
+
+def test_verifying_loads_nothing_of_the_study():
+    """A whole `audit verify` of this repository imports no tensor library, no DVC, and nothing of what it audits."""
+    code = "import atexit, sys\natexit.register(lambda: print('loaded', *sorted({name.partition('.')[0] for name in sys.modules})))\n"
+    done = run_python(code + "from audit.cli import main\nmain(['verify'])")
+    assert done.returncode in (0, 1, 2) and "Traceback" not in done.stderr, done.stderr
+    loaded = done.stdout.splitlines()[-1].split()
+    assert loaded[0] == "loaded" and "audit" in loaded and not HEAVY & set(loaded)
+    assert len(done.stdout.splitlines()) > 1, "verify said nothing"
+
+
+PIPELINE = read_yaml(ROOT / "dvc.yaml")["stages"] if (ROOT / "dvc.yaml").exists() else {}
+
+
+def test_pipeline_is_there():
+    """The stages are found in dvc.yaml, and each file in stages/ is run by one."""
+    commands = " ".join(str(stage.get("do", stage)["cmd"]) for stage in PIPELINE.values())
+    scripts = {name for name in MODULES if name.startswith("stages.")}
+    assert scripts and {name for name in scripts if f"-m {name}" not in commands} == set()
+
+
+@pytest.mark.parametrize("name", PIPELINE)
+def test_stages_name_the_modules_they_run(name):
+    """A changed module makes every stage that imports it stale: `deps` cover the closure of its imports."""
+    assert find_uncovered(PIPELINE[name], MODULES, GRAPH) == []
+
+
+def test_uncovered_modules_are_found(tmp_path):
+    """A module reached by a detour and a lazy import is missed by `deps` that name the script alone."""
+    sources = {
+        "stages/__init__.py": "",
+        "stages/train.py": "def main():\n    from rankcollapse.engine import run\n",
+        "src/rankcollapse/__init__.py": "",
+        "src/rankcollapse/engine.py": "from rankcollapse import model\n",
+        "src/rankcollapse/model.py": "",
+        "src/rankcollapse/unused.py": "",
+        "audit/gate.py": "",
+    }
+    modules, graph = write_tree(tmp_path, sources)
+    stage = {"foreach": [1], "do": {"cmd": "python -m stages.train ${item}", "deps": ["stages/train.py", "src/rankcollapse/__init__.py"]}}
+    missed = ["src/rankcollapse/engine.py", "src/rankcollapse/model.py", "stages/__init__.py"]
+    assert find_uncovered(stage, modules, graph, tmp_path) == missed
+    stage["do"]["deps"] += ["stages", "src/rankcollapse/engine.py", {"src/rankcollapse/model.py": {}}]
+    assert find_uncovered(stage, modules, graph, tmp_path) == []
+    assert "rankcollapse.unused" not in close_over(graph, "stages.train")
