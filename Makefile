@@ -34,11 +34,15 @@ reproduce: ask setup tex fresh ## recompute everything and build the paper; run 
 	@$(SAY)
 	cd $(WORK)
 	if have_tex; then stages=; else stages="audit render"; fi
+	for pid in $$(grep -os '"pid": [0-9]*' .dvc/tmp/rwlock | grep -o '[0-9]*'); do
+		! grep -qs '^State:.Z' /proc/$$pid/status || rm -f .dvc/tmp/rwlock # a killed DVC that nobody reaped still looks busy
+	done
 	dvc repro --no-run-cache $$stages || stop "a stage stopped (its own line is above); after the cure, make reproduce SCALE=$(SCALE) goes on from there"
 	rm -f $(CURDIR)/$(MARK)
 	code=0
 	printf '\n== paper\n'
-	if have_tex; then echo "$$PWD/manuscript/paper.pdf, $$(pdfinfo manuscript/paper.pdf | sed -n 's/^Pages: *//p') pages"; else echo "not built: TeX is missing"; fi
+	pdf=$$PWD/manuscript/paper.pdf
+	if have_tex; then echo "$$pdf, $$(pdfinfo "$$pdf" | sed -n 's/^Pages: *//p') pages"; else echo "not built, TeX is missing"; fi
 	printf '\n== audit\n'
 	python -m audit verify || code=$$?
 	printf '\n== recomputed against committed\n'

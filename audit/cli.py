@@ -119,6 +119,43 @@ def stage() -> None:
 
 
 @cli.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def numbers(files: tuple[str, ...], form: str) -> None:
+    """List every number of LaTeX files and of what they include, with its class and why."""
+    from audit.numbers_command import main
+
+    sys.exit(main(files, form))
+
+
+@cli.command()
+def render() -> None:
+    """Render the manuscript's macros and tables from the records; refuses while the audit finds anything."""
+    from audit.rendering import main
+
+    main()
+
+
+@cli.command()
+def pdf() -> None:
+    """Build the manuscript with latexmk and compare the PDF's numbers with the records."""
+    from audit.building import main
+
+    sys.exit(main())
+
+
+@cli.command()
+@click.argument("revision", default="HEAD")
+@click.option("--with", "other", metavar="PATH", help="Compare the records of this checkout instead of the ones here.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def compare(revision: str, other: str | None, form: str) -> None:
+    """Compare the records here with those committed at REVISION, quantity by quantity, within tolerance."""
+    from audit.compare import main
+
+    sys.exit(main(revision, other, form))
+
+
+@cli.command()
 def schema() -> None:
     """Write the JSON Schemas of the audit's own files (registration, seal, verdicts, ...) for editors and readers."""
     from audit.schema import main

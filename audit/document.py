@@ -23,6 +23,8 @@ class Use:
     option: str
     key: str
     place: str
+    moving: bool = False
+    """In a caption or title, which LaTeX may print again elsewhere."""
 
 
 @dataclass
@@ -42,7 +44,11 @@ class Document:
 
     def uses(self) -> list[Use]:
         """Every use of our macros, in source order."""
-        return [Use(command, option, key, scan.place(offset)) for scan in self.all for command, option, key, offset in scan.reading.uses]
+        return [
+            Use(command, option, key, scan.place(offset), moving)
+            for scan in self.all
+            for command, option, key, offset, moving in scan.reading.uses
+        ]
 
     def typed(self) -> list[tuple[Scan, Classified]]:
         """Every number that a reader takes for measured and that is typed."""

@@ -62,5 +62,6 @@ class Refusal(Exception):
 
     def __init__(self, place: object, what: str, *, expected: str = "", observed: str = "", cure: str = "", code: int = UNCHECKED):
         self.place, self.what, self.code = str(place), what, code
+        self.expected, self.observed, self.cure = expected, observed, cure
         clauses = [what, expected and f"expected {expected}", observed and f"found {observed}", cure and f"cure: {cure}"]
         super().__init__(f"{self.place}: " + "; ".join(clause for clause in clauses if clause))

@@ -152,16 +152,16 @@ class History:
     @classmethod
     def open(cls, root: Path) -> History:
         """Find the repository that tracks the project's `audit.toml`; a repository that merely surrounds it is not its history."""
-        asked = ("--show-prefix", "--is-shallow-repository", "--git-path", "info/grafts")
+        asked = ("--show-prefix", "--is-shallow-repository", "--git-common-dir")
         try:
-            prefix, shallow, grafts = call_git(root, "rev-parse", *asked)[1].decode().splitlines()
+            prefix, shallow, common = call_git(root, "rev-parse", *asked)[1].decode().splitlines()
         except Refusal as refusal:
-            cure = "clone it with its history (a downloaded archive has none)"
-            raise Refusal(root.name, "no git history to check the order in", observed=str(refusal), cure=cure) from None
+            cure = "clone the repository with its history (a downloaded archive has none)"
+            raise Refusal(root.name, "no git history to check the order in", observed=refusal.observed, cure=cure) from None
         code, head = call_git(root, "rev-parse", "--verify", "-q", "HEAD^{commit}", answers=(0, 1))
         if code:
             raise Refusal(root.name, "the git repository has no commit yet", cure="git add audit.toml && git commit")
-        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / grafts).is_file())
+        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / common / "info" / "grafts").is_file())
         if history.entry(history.head, "audit.toml") is None:
             cure = "git add audit.toml && git commit, or clone the project's own repository"
             raise Refusal("audit.toml", "is not tracked by the git repository around it", expected="the project's own history", cure=cure)

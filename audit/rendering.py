@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from audit.context import Context
-from audit.finding import FOUND, Finding, Refusal, Severity
+from audit.finding import Finding, Refusal, Severity, exit_code
 from audit.load import parse_json
+from audit.records import parse_model
 from audit.render import generate, write_generated
 
 __all__ = ["main", "refuse_findings"]
+
+CURE = "audit verify, then repair"
 
 
 def main() -> None:
@@ -20,7 +23,7 @@ def main() -> None:
 
 def refuse_findings(context: Context) -> None:
     """Refuse unless the audit stage's report is empty and the same checks, made again now, find nothing."""
-    from audit.verify import run_checks
+    from audit.verify import verify
 
     path = context.config.paths.findings()
     data = context.bytes_of(path)
@@ -31,12 +34,8 @@ def refuse_findings(context: Context) -> None:
     if not isinstance(findings, list):
         raise Refusal(path, "not a report of the audit stage", expected="an object with a list `findings`")
     if findings:
-        first = Finding.model_validate_json(__import__("json").dumps(findings[0]))
-        raise Refusal(path, f"the audit stage found {len(findings)}", observed=first.line(), cure="audit verify, then repair", code=FOUND)
-    refuse_first(finding for finding in run_checks(context, "before") if finding.severity is not Severity.NOTE)
-
-
-def refuse_first(findings: object) -> None:
-    """Refuse with the first of the findings, where there is one."""
-    for finding in findings:  # type: ignore[attr-defined]
-        raise Refusal("render", "the checks find something now", observed=finding.line(), cure="audit verify, then repair", code=FOUND)
+        first = parse_model(Finding, findings[0], path)
+        raise Refusal(path, f"the audit stage reported {len(findings)}", observed=first.line(), cure=CURE, code=exit_code([first]))
+    standing = [finding for finding in verify(context, "before").findings if finding.severity is not Severity.NOTE]
+    if standing:
+        raise Refusal("render", "the checks, made again, do not hold", observed=standing[0].line(), cure=CURE, code=exit_code(standing))

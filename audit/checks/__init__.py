@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from audit.checks import built, constructs, exempted, rounded, shown, stale, template_files, typed, unknown_keys, unread
+from audit.checks import closed, code, history, order, outcomes, pipeline, records, registrations, runs, sealing, seals, seeds, verdicts
 from audit.context import Context
 from audit.finding import Finding
 
@@ -25,6 +27,66 @@ class Check:
     """`before` Jinja (the DVC stage `audit`), or `after` the PDF."""
     count: Callable[[Context], str] | None = None
     """How much was looked at, for the report: `12 records`."""
+    needs_history: bool = False
+    """Not made where the check `history` could not do its work."""
 
 
-TABLE: tuple[Check, ...] = ()
+TABLE: tuple[Check, ...] = (
+    Check(("A205", "A206", "A207"), "history", "the whole git history is here and nothing falsifies it", history.check, count=history.count),
+    Check(
+        ("A101", "A102", "A111", "A115"),
+        "registrations",
+        "registrations are readable, sealed before their outcome, and each asks something new",
+        registrations.check,
+        count=registrations.count,
+    ),
+    Check(("A103", "A105", "A106", "A107"), "seals", "sealed files and parameters are as they were sealed", seals.check, count=seals.count),
+    Check(
+        ("A104", "A108", "A109", "A110"),
+        "sealing",
+        "each seal is one blob in all of history, committed with what it seals, after the seals it names",
+        sealing.check,
+        count=sealing.count,
+        needs_history=True,
+    ),
+    Check(
+        ("A112", "A113"),
+        "outcomes",
+        "the metrics of the predictions exist, and frozen outputs still come out",
+        outcomes.check,
+        count=outcomes.count,
+    ),
+    Check(
+        ("A114",), "closed", "closed registrations are, in history, what their outcomes say", closed.check, count=closed.count, needs_history=True
+    ),
+    Check(
+        ("A201", "A202", "A203", "A204"),
+        "order",
+        "judged records came after their seal, from runs that started after it, from nothing older",
+        order.check,
+        count=order.count,
+        needs_history=True,
+    ),
+    Check(("A301", "A302", "A307"), "records", "records fit their committed schemas and their summaries add up", records.check, count=records.count),
+    Check(("A303", "A305", "A314"), "runs", "records are those their run logs name, made from what is here", runs.check, count=runs.count),
+    Check(("A311",), "code", "runs loaded the code that their commits hold", code.check, count=code.count, needs_history=True),
+    Check(("A308",), "seeds", "seeds are those that derive from the seals", seeds.check, count=seeds.count),
+    Check(("A309",), "verdicts", "verdicts follow from registrations and records", verdicts.check, count=verdicts.count),
+    Check(
+        ("A304", "A306", "A310", "A312", "A313"),
+        "pipeline",
+        "records are what dvc.lock says the stages of dvc.yaml made",
+        pipeline.check,
+        count=pipeline.count,
+    ),
+    Check(("A405",), "manuscript", "every line of the manuscript was read", unread.check_read),
+    Check(("A401",), "numbers", "no measured number is typed", typed.check_typed, count=typed.count_numbers),
+    Check(("A402",), "keys", "every cited key names a value, in a form that fits", unknown_keys.check_keys),
+    Check(("A404",), "exemptions", "each exemption matches the places it names", exempted.check_exemptions),
+    Check(("A406",), "shown", "every prediction's verdict stands in the document", shown.check_verdicts_shown),
+    Check(("A407",), "constructs", "nothing redefines our macros or prints numbers otherwise", constructs.check_constructs),
+    Check(("A408",), "templates", "every template renders from the records", template_files.check_templates),
+    Check(("A409",), "rounding", "no printed form lies on the other side of its target", rounded.check_rounding),
+    Check(("A403",), "generated", "generated files are what the records give now", stale.check_generated, "after"),
+    Check(("A501", "A502", "A503", "A504"), "pdf", "the PDF shows the numbers of these sources and no others", built.check_pdf, "after"),
+)

@@ -1,4 +1,4 @@
-"""A112, A113, A114: metrics that exist, frozen outputs that still come out, and closed registrations as they were closed."""
+"""A112, A113: the metrics of open registrations exist, and their frozen outputs still come out."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
 from audit.quantities import find_quantity, walk_quantities
-from audit.registration import Outcome, Registration, Seal
-from audit.verdict import judge
+from audit.registration import Registration, Seal
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Every open registration against the records there are, every closed one against its outcome."""
+    """Every open registration that holds here, against the records there are."""
     for name, registration in context.registrations.items():
-        path = context.outcome_path(name)
-        if (context.root / path).exists():
-            yield from _closed(context, registration, path)
-        elif context.holds(registration):
+        if name not in context.outcomes and context.holds(registration):
             yield from _metrics(context, registration)
             if name in context.seals:
                 yield from _frozen_outputs(context, context.seals[name])
@@ -81,40 +77,3 @@ def _is_committed(context: Context, path: str) -> bool:
         return context.history.bytes_at(context.history.head, path) == context.record_bytes[path]
     except Refusal:
         return True
-
-
-def _closed(context: Context, registration: Registration, path: str) -> Iterator[Finding]:
-    outcome = context.outcomes.get(registration.id)
-    if outcome is None:
-        yield Finding(code="A114", place=path, what="is no valid outcome", cure=f"git checkout HEAD -- {path}")
-        return
-    for fault in _outcome_faults(context, registration, outcome, path):
-        yield Finding(code="A114", place=path, what=fault, cure=f"git checkout HEAD -- {path}; an outcome is never written again")
-
-
-def _outcome_faults(context: Context, registration: Registration, outcome: Outcome, path: str) -> Iterator[str]:
-    history = context.history
-    seal, head = context.seals.get(registration.id), history.bytes_at(history.head, context.seal_path(registration.id))
-    if seal is None or head is None or sha256_bytes(head) != outcome.seal:
-        yield "names another seal than the committed one"
-        return
-    if len(history.versions(path)) > 1:
-        yield "was written more than once"
-    for name, blob in (*outcome.records.items(), *outcome.logs.items(), *outcome.files.items()):
-        if not history.knows(outcome.commit) or history.blob_at(outcome.commit, name) != blob:
-            yield f"{name} is not {blob[:10]} in commit {outcome.commit[:10]}"
-            return
-    altered = [name for name, digest in seal.files.items() if sha256_bytes(history.objects.blob(outcome.files[name])) != digest]
-    if altered:
-        yield f"{altered[0]} was not as sealed when it was closed"
-    judgements = judge(registration, lambda file: _blob_record(context, outcome, seal, file))
-    verdicts = {judgement.prediction.id: judgement.verdict for judgement in judgements}
-    if verdicts != outcome.verdicts:
-        yield f"its verdicts do not follow from its records: recomputed {verdicts}"
-
-
-def _blob_record(context: Context, outcome: Outcome, seal: Seal, file: str) -> Any:
-    blob = outcome.records.get(file) or outcome.files.get(seal.copy_of(file))
-    if blob is None:
-        raise Refusal(file, "is not among the records of the outcome", code=1)
-    return parse_json(context.history.objects.blob(blob), file)

@@ -8,7 +8,7 @@ from audit.numbers.lexer import Lines, Token, lex
 from audit.numbers.macros import COMMANDS, ENVIRONMENTS, MATH_ENVIRONMENTS, OPAQUE_ENVIRONMENTS, PRINTED, SILENT, Spec
 from audit.numbers.stream import ARGUMENT, CELL, CITE, MACRO, NUMERIC_COMMA, REF, ROW, SCRIPT_END, SEAM, VALUE, Frame, Reading, Unread
 
-__all__ = ["BOUND", "read"]
+__all__ = ["BOUND", "MOVING", "read"]
 
 BOUND = frozenset({"val", "verdict", "prov"})
 CITES = frozenset(name for name in COMMANDS if "cite" in name.lower())
@@ -18,6 +18,7 @@ SEAMS = frozenset(
     "newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand def gdef edef xdef includegraphics input include bibitem".split()
 )
 DEFINERS = frozenset({"def", "gdef", "edef", "xdef"})
+MOVING = frozenset("section subsection subsubsection chapter part paragraph caption captionof title author".split())
 UPRIGHT = frozenset({"text", "mbox", "hbox", "intertext", "textrm", "textnormal", "shortintertext", "footnote", "caption"})
 INCLUDES = frozenset({"input", "include", "subfile", "subfileinclude", "import", "subimport", "includegraphics", "bibliography", "addbibresource"})
 UNKNOWN, UNKNOWN_MATH = Spec("otttt"), Spec("tttt")
@@ -177,7 +178,7 @@ class Reader:
             if frame.kind == "option":
                 self.option = body
             else:
-                self.reading.uses.append((name, self.option, body, frame.start))
+                self.reading.uses.append((name, self.option, body, frame.start, bool(frame.inside & MOVING)))
                 self.option = ""
         elif name in INCLUDES and frame.kind == "argument":
             self.reading.inputs.append((name, body, frame.start, frame.preamble))

@@ -99,8 +99,8 @@ class Reading:
     aside: Stream = field(default_factory=Stream)
     formulas: list[tuple[int, int, str]] = field(default_factory=list)
     """Start, end in `main`, and kind of each formula."""
-    uses: list[tuple[str, str, str, int]] = field(default_factory=list)
-    """Command, option, argument and place of each of our macros."""
+    uses: list[tuple[str, str, str, int, bool]] = field(default_factory=list)
+    """Command, option, argument and place of each of our macros, and whether LaTeX may print it again (captions, titles)."""
     inputs: list[tuple[str, str, int, bool]] = field(default_factory=list)
     """Command, argument, place, and whether in the preamble, of each included file."""
     commands: list[tuple[str, int]] = field(default_factory=list)

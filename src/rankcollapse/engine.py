@@ -112,8 +112,7 @@ class Stack:
 
     def measure(self) -> None:
         """Read every live run whose clock is due."""
-        due = [row for row, i in enumerate(self.alive) if self.clock[i] % self.runs[i].measure_every == 0 or self.clock[i] == self.end[i]]
-        due = [row for row in due if self.clock[self.alive[row]] not in self.trajectories[self.alive[row]].step[-1:]]
+        due = [row for row, i in enumerate(self.alive) if self.is_due(i)]
         if not due:
             return
         skip = self.skip_M[due]
@@ -127,6 +126,12 @@ class Stack:
                 continue
             for name, value in zip(("step", "skip", "rank", "residual", "loss", "at_floor"), values, strict=True):
                 getattr(trajectory, name).append(value)
+
+    def is_due(self, i: int) -> bool:
+        """Whether a run is to be measured now: every so many steps from its start, and at its end, once."""
+        since = self.clock[i] - (self.end[i] - self.runs[i].steps)
+        scheduled = since % self.runs[i].measure_every == 0 or self.clock[i] == self.end[i]
+        return scheduled and self.trajectories[i].step[-1:] != [self.clock[i]]
 
     def retire(self) -> None:
         """Take finished, settled and diverged runs out of the stack, keeping their final states."""

@@ -101,6 +101,8 @@ class Rules(Frozen):
     measure_driver: Steps
     measure_switch: Steps
     measure_loss: Steps
+    tolerance: float = Field(ge=0)
+    """Share of the range between units within which a trained quantity agrees with an earlier one."""
 
 
 class Branches(Frozen):

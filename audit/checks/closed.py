@@ -1,0 +1,64 @@
+"""A114: a closed registration is, in history, what its outcome says; the working tree may have moved on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from audit.context import Context
+from audit.digest import sha256_bytes
+from audit.finding import Finding, Refusal
+from audit.load import parse_json
+from audit.registration import Outcome, Seal, parse_registration
+from audit.verdict import judge
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Every outcome of the working tree, and every one the history holds."""
+    folder, cure = context.config.paths.prereg, "git checkout HEAD -- {}; an outcome is never written again"
+    on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.outcome.json")}
+    for path in sorted(on_disk | set(context.history.paths_ever(folder, ".outcome.json"))):
+        name = path.removeprefix(f"{folder}/").removesuffix(".outcome.json")
+        outcome, seal = context.outcomes.get(name), context.seals.get(name)
+        if outcome is None or seal is None:
+            what = "is missing, unreadable, or its registration or seal is"
+            yield Finding(code="A114", place=path, what=what, expected="the outcome as it was written", cure=cure.format(path))
+            continue
+        for fault in _faults(context, outcome, seal, path):
+            yield Finding(code="A114", place=path, what=fault, cure=cure.format(path))
+
+
+def count(context: Context) -> str:
+    """How many outcomes."""
+    return f"{len(context.outcomes)} closed"
+
+
+def _faults(context: Context, outcome: Outcome, seal: Seal, path: str) -> Iterator[str]:
+    history = context.history
+    head = history.bytes_at(history.head, context.seal_path(seal.id))
+    if head is None or sha256_bytes(head) != outcome.seal:
+        yield "names another seal than the committed one"
+        return
+    if len(history.versions(path)) > 1:
+        yield "was written more than once"
+    for name, blob in (*outcome.records.items(), *outcome.logs.items(), *outcome.files.items()):
+        if not history.knows(outcome.commit) or history.blob_at(outcome.commit, name) != blob:
+            yield f"{name} is not {blob[:10]} in commit {outcome.commit[:10]}"
+            return
+    for name, digest in seal.files.items():
+        if name not in outcome.files or sha256_bytes(history.objects.blob(outcome.files[name])) != digest:
+            yield f"{name} was not as sealed when it was closed"
+            return
+    registration = parse_registration(history.objects.blob(outcome.files[seal.registration]), seal.registration)
+    judgements = judge(registration, lambda file: _record(context, outcome, seal, file))
+    verdicts = {judgement.prediction.id: judgement.verdict for judgement in judgements}
+    if verdicts != outcome.verdicts:
+        shown = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
+        yield f"its verdicts do not follow from its records, which give {shown}"
+
+
+def _record(context: Context, outcome: Outcome, seal: Seal, file: str) -> Any:
+    blob = outcome.files.get(seal.copy_of(file)) or outcome.records.get(file)
+    if blob is None:
+        raise Refusal(file, "is not among the records of the outcome", code=1)
+    return parse_json(context.history.objects.blob(blob), file)

@@ -1,0 +1,94 @@
+"""A201, A202, A203, A204: every judged record stands after its seal, made by a run that started after it, from nothing older."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.checks.outcomes import differences
+from audit.context import Context
+from audit.finding import Finding, Refusal, Severity
+from audit.load import parse_json
+from audit.order import open_order
+from audit.registration import Registration, Seal
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Every judged record of every sealed registration that holds here or is closed."""
+    for registration, seal in judged(context):
+        try:
+            order = open_order(context, context.logs, seal)
+        except Refusal:
+            if any((context.root / path).exists() for path in judged_paths(context, registration, seal)):
+                what, cure = "the outcome exists and the seal is not committed", f"git add {context.config.paths.prereg} && git commit, then run"
+                yield Finding(code="A201", place=context.seal_path(seal.id), what=what, expected="the seal committed first", cure=cure)
+            continue
+        for path in judged_paths(context, registration, seal):
+            for data in judged_versions(context, seal, path):
+                yield from order.rule(path, data)
+            yield from _first_version(context, seal, order.sha256, path)
+            yield from _uncommitted(context, seal, path)
+
+
+def count(context: Context) -> str:
+    """How many judged records."""
+    paths = [path for registration, seal in judged(context) for path in judged_paths(context, registration, seal)]
+    return f"{sum(1 for path in paths if (context.root / path).exists())} judged records, {len(context.history.log.parents)} commits"
+
+
+def judged(context: Context) -> Iterator[tuple[Registration, Seal]]:
+    """Registrations with a seal, where they are to be judged."""
+    for name, seal in context.seals.items():
+        if name in context.outcomes or context.holds(context.registrations[name]):
+            yield context.registrations[name], seal
+
+
+def judged_paths(context: Context, registration: Registration, seal: Seal) -> list[str]:
+    """The records that hold the metrics, without frozen ones, which are older than the seal by nature."""
+    return sorted({prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values()))
+
+
+def judged_versions(context: Context, seal: Seal, path: str) -> list[bytes]:
+    """The bytes that are judged: the outcome's where it is closed, else HEAD's and the working tree's."""
+    history, outcome = context.history, context.outcomes.get(seal.id)
+    if outcome is not None:
+        return [history.objects.blob(outcome.records[path])] if path in outcome.records else []
+    return list({data: None for data in (history.bytes_at(history.head, path), context.bytes_of(path)) if data is not None})
+
+
+def _uncommitted(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
+    data = context.bytes_of(path)
+    if seal.id not in context.outcomes and data is not None and not context.history.introductions(context.history.blob_id(data)):
+        what = "not yet committed: checked against its run's starting commit alone"
+        yield Finding(code="A201", severity=Severity.NOTE, place=path, what=what)
+
+
+def _first_version(context: Context, seal: Seal, sha256: str, path: str) -> Iterator[Finding]:
+    """A version under this seal that differs beyond tolerance from the judged one: the first is the outcome."""
+    history, outcome = context.history, context.outcomes.get(seal.id)
+    shown = outcome.records.get(path) if outcome else history.blob_at(history.head, path)
+    if shown is None:
+        return
+    judged_record = parse_json(history.objects.blob(shown), path)
+    for blob in history.versions(path):
+        if blob == shown or (outcome and _came_after(context, blob, outcome.commit)):
+            continue
+        other = _under_seal(history.objects.blob(blob), path, seal.id, sha256)
+        moved = sorted(differences(other, judged_record)) if other else []
+        if moved:
+            key = moved[0]
+            what = f"another outcome under this seal stands in history and differs in {len(moved)} quantities: the first is the outcome"
+            observed = f"{key} in blob {blob[:10]}"
+            yield Finding(code="A204", place=path, what=what, expected=f"{key} as first committed", observed=observed, cure="restore and report the first")
+
+
+def _came_after(context: Context, blob: str, commit: str) -> bool:
+    history = context.history
+    return all(commit in history.ancestors(new) for new in history.introductions(blob))
+
+
+def _under_seal(data: bytes, path: str, name: str, sha256: str) -> dict[str, object] | None:
+    try:
+        record = parse_json(data, path)
+        return record if record["provenance"]["seals"].get(name) == sha256 else None
+    except (Refusal, KeyError, TypeError, AttributeError):
+        return None

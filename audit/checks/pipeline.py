@@ -1,0 +1,99 @@
+"""A304, A306, A310, A312, A313: the records are what DVC says its stages made, nothing is absent, nothing is frozen out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from audit.checks.order import judged, judged_paths
+from audit.context import Context
+from audit.finding import Finding, Refusal, Severity
+from audit.pipeline import DEFINED, LOCKED
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Every record against `dvc.lock`, every lock entry against `dvc.yaml` and the files that are there."""
+    if not context.pipeline.lock:
+        if context.record_paths:
+            what, cure = "is not there or empty: which stage made the records cannot be told", "dvc repro, and commit dvc.lock"
+            yield Finding(code="A304", severity=Severity.UNCHECKED, place=LOCKED, what=what, cure=cure)
+        return
+    yield from _producers(context)
+    yield from _outputs(context)
+    yield from _commands(context)
+    yield from _frozen_stages(context)
+
+
+def count(context: Context) -> str:
+    """How many stages and outputs."""
+    return f"{len(context.pipeline.lock)} stages, {len(context.pipeline.outs)} outputs"
+
+
+def _producers(context: Context) -> Iterator[Finding]:
+    for path in context.record_paths:
+        makers = [stage for stage, _ in context.pipeline.outs.get(path, ())]
+        if len(makers) != 1:
+            cure = "declare it as an out (cache: false) of the stage that writes it, or remove it"
+            observed = ", ".join(makers) or "none"
+            yield Finding(code="A312", place=path, what="is not the output of exactly one stage", expected="one stage in dvc.lock", observed=observed, cure=cure)
+
+
+def _outputs(context: Context) -> Iterator[Finding]:
+    own, results = context.config.paths.findings(), f"{context.config.paths.results}/"
+    for path, entries in context.pipeline.outs.items():
+        file = context.root / path
+        if path == own:
+            continue
+        if not file.exists():
+            yield _absent(context, path, entries[0][0])
+        elif path.startswith(results) and file.is_file():
+            found = context.record_bytes[path] if path in context.record_bytes else file.read_bytes()
+            digest = hashlib.md5(found, usedforsecurity=False).hexdigest()
+            if digest != entries[0][1].get("md5"):
+                expected, cure = f"md5 {str(entries[0][1].get('md5'))[:12]}", f"git checkout HEAD -- {path} {LOCKED}, or dvc repro"
+                yield Finding(code="A304", place=path, what="is not the output that dvc.lock names", expected=expected, observed=digest[:12], cure=cure)
+    yield from _deleted(context)
+
+
+def _absent(context: Context, path: str, stage: str) -> Finding:
+    if _is_tracked(context, path):
+        return Finding(code="A306", place=path, what=f"stage {stage} made it and it is missing", cure=f"git checkout HEAD -- {path}, or dvc repro")
+    return Finding(code="A306", severity=Severity.NOTE, place=path, what="not built here (git does not carry it)", cure="dvc repro")
+
+
+def _is_tracked(context: Context, path: str) -> bool:
+    try:
+        return context.history.entry(context.history.head, path) is not None
+    except Refusal:
+        return path.startswith(f"{context.config.paths.results}/")
+
+
+def _deleted(context: Context) -> Iterator[Finding]:
+    """Whatever else is committed and absent."""
+    try:
+        changed = context.history.changed
+    except Refusal:
+        return
+    for path in changed:
+        if path not in context.pipeline.outs and path != context.config.paths.findings() and not (context.root / path).exists():
+            if not (context.root / path).is_symlink():
+                yield Finding(code="A306", place=path, what="is committed and missing from the working tree", cure=f"git checkout HEAD -- {path}")
+
+
+def _commands(context: Context) -> Iterator[Finding]:
+    pipeline = context.pipeline
+    for stage, entry in pipeline.lock.items():
+        if not pipeline.definition(stage):
+            yield Finding(code="A313", place=LOCKED, what=f"names stage {stage}, which {DEFINED} does not define", cure="dvc repro; commit dvc.lock")
+            continue
+        wanted, found = pipeline.commands.get(stage), " ".join(str(entry.get("cmd", "")).split())
+        if wanted is not None and wanted != found:
+            yield Finding(code="A313", place=LOCKED, what=f"stage {stage} ran another command than {DEFINED} gives", expected=wanted, observed=found, cure="dvc repro")
+
+
+def _frozen_stages(context: Context) -> Iterator[Finding]:
+    paths = [path for registration, seal in judged(context) for path in judged_paths(context, registration, seal)]
+    for stage in sorted(context.pipeline.upstream(paths)):
+        if context.pipeline.definition(stage).get("frozen"):
+            what = f"stage {stage} is frozen: DVC would not notice that a judged record is stale"
+            yield Finding(code="A310", place=DEFINED, what=what, cure=f"dvc unfreeze {stage}, then dvc repro")

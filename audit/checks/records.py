@@ -1,0 +1,75 @@
+"""A301, A302, A307: every record can be read in one way, fits the schema that is committed for its kind, and adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from audit.context import Context
+from audit.finding import Finding, Refusal, Severity
+from audit.load import parse_json
+from audit.quantities import summary_fault, walk_quantities
+from audit.records import Quantity, parse_model
+from audit.seal import LFS
+
+RERUN = "rerun the stage that writes it, or git checkout HEAD -- {}"
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Every record of the working tree."""
+    for path, refusal in context.unreadable.items():
+        yield _unreadable(context, path, refusal)
+    for path, record in context.records.items():
+        yield from _fits(context, path, record)
+        yield from _adds_up(path, record)
+
+
+def count(context: Context) -> str:
+    """How many records and quantities."""
+    quantities = sum(1 for record in context.records.values() for _ in walk_quantities(record))
+    return f"{len(context.record_paths)} records, {quantities} quantities"
+
+
+def _unreadable(context: Context, path: str, refusal: Refusal) -> Finding:
+    if context.record_bytes[path].startswith(LFS):
+        what = "content absent: this is a Git LFS pointer, not the record"
+        return Finding(code="A301", severity=Severity.UNCHECKED, place=path, what=what, cure="git lfs pull")
+    return Finding(code="A301", place=path, what=str(refusal).removeprefix(f"{path}: "))
+
+
+def _fits(context: Context, path: str, record: dict[str, Any]) -> Iterator[Finding]:
+    kind = record.get("kind")
+    schema = f"{context.config.paths.schemas}/{kind}.json"
+    data = context.bytes_of(schema) if isinstance(kind, str) and kind.isidentifier() else None
+    if data is None:
+        cure = f"commit the JSON Schema of this kind as {context.config.paths.schemas}/KIND.json"
+        yield Finding(code="A302", place=path, what="there is no committed schema for its kind", observed=f"kind {kind!r}", cure=cure)
+        return
+    faults = sorted(_validator(data, schema).iter_errors(record), key=lambda fault: [str(part) for part in fault.absolute_path])
+    if faults:
+        key = ".".join(str(part) for part in faults[0].absolute_path)
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        message = faults[0].message if len(faults[0].message) < 120 else faults[0].message[:117] + "..."
+        yield Finding(code="A302", place=f"{path}:{key}" if key else path, what=f"does not fit {schema}: {message}{more}", cure=RERUN.format(path))
+
+
+@cache
+def _validator(data: bytes, schema: str) -> Any:
+    from jsonschema.validators import validator_for
+
+    value = parse_json(data, schema)
+    return validator_for(value)(value)
+
+
+def _adds_up(path: str, record: dict[str, Any]) -> Iterator[Finding]:
+    for key, value in walk_quantities(record):
+        try:
+            quantity = parse_model(Quantity, value, f"{path}:{key}")
+        except Refusal as refusal:
+            yield Finding(code="A302", place=f"{path}:{key}", what=str(refusal).removeprefix(f"{path}:{key}: "))
+            continue
+        again = summary_fault(quantity)
+        if again is not None:
+            what = f"the {quantity.summary} does not follow from its {len(quantity.values or ())} values"
+            yield Finding(code="A307", place=f"{path}:{key}", what=what, expected=again, observed=repr(quantity.value), cure=RERUN.format(path))

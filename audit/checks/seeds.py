@@ -1,0 +1,64 @@
+"""A308: the seeds in a record that stands under a seal are those that derive from it; none swapped, doubled, dropped or added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from audit.context import Context
+from audit.finding import Finding
+from audit.registration import derive_seeds
+
+
+def check(context: Context) -> Iterator[Finding]:
+    """Every record that names seeds and a seal."""
+    for path, record in context.records.items():
+        provenance = record.get("provenance")
+        if not isinstance(provenance, dict) or not provenance.get("seeds"):
+            continue
+        for name in (provenance.get("seals") or {}).keys() & context.seals.keys():
+            yield from _derived(context, path, record, name)
+
+
+def count(context: Context) -> str:
+    """How many seeds."""
+    sets = [registration.seeds.sets for name, registration in context.registrations.items() if name in context.seals]
+    return f"{sum(sum(counts.values()) for counts in sets)} derived seeds"
+
+
+def _derived(context: Context, path: str, record: dict[str, Any], name: str) -> Iterator[Finding]:
+    seal, counts = context.seals[name], context.registrations[name].seeds.sets
+    sets = {seed_set: derive_seeds(seal, seed_set, count) for seed_set, count in counts.items()}
+    seeds = tuple(record["provenance"]["seeds"])
+    if seeds not in sets.values():
+        nearest = max(sets.values(), key=lambda wanted: len(set(wanted) & set(seeds)))
+        what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"
+        yield Finding(code="A308", place=f"{path}:provenance.seeds", what=what, expected=f"{len(nearest)} derived seeds", cure=cure)
+    known = {seed for wanted in sets.values() for seed in wanted}
+    strange = sorted({seed for key, seed in _walk_seeds(record) if seed not in known})
+    if strange:
+        yield Finding(code="A308", place=path, what=f"names a seed that does not derive from {name}", observed=str(strange[0]), cure=f"audit seeds {name}")
+
+
+def describe(wanted: tuple[int, ...], found: tuple[int, ...]) -> str:
+    """What happened to the seeds, in one clause."""
+    if len(set(found)) < len(found):
+        return "one is doubled"
+    if sorted(found) == sorted(wanted):
+        return "they are in another order"
+    if len(found) != len(wanted):
+        return f"{len(set(wanted) - set(found))} dropped, {len(set(found) - set(wanted))} added"
+    return f"{len(set(found) - set(wanted))} swapped for others"
+
+
+def _walk_seeds(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
+    """Every whole number under a key `seed` or `seeds`, outside of the provenance."""
+    if isinstance(value, dict):
+        for name, child in value.items():
+            if name != "provenance":
+                yield from _walk_seeds(child, name)
+    elif isinstance(value, list):
+        for child in value:
+            yield from _walk_seeds(child, key)
+    elif key in ("seed", "seeds") and type(value) is int:
+        yield key, value

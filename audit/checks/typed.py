@@ -1,0 +1,46 @@
+"""A401: every number that a reader takes for measured is cited from a record, or exempted with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.context import Context
+from audit.document import load_document
+from audit.finding import Finding
+from audit.numbers.exemptions import load_exemptions, match_exemptions
+from audit.numbers.keys import Keys
+from audit.numbers.literals import Literal
+
+CODE = "A401"
+
+
+def check_typed(context: Context) -> Iterator[Finding]:
+    """Each typed result, with the keys whose printed form it equals."""
+    typed = load_document(context).typed()
+    exempted, _ = match_exemptions(load_exemptions(context), ((scan.path, number.literal.text) for scan, number in typed))
+    keys = Keys.of(context)
+    for scan, number in typed:
+        if (scan.path, number.literal.text) not in exempted:
+            kind = "number in words" if number.literal.words else "typed number"
+            yield Finding(
+                code=CODE, place=scan.place(number.literal.source_start), what=f"{kind} {number.literal.text}; {describe_matches(keys, number.literal)}",
+                cure="cite it with \\val, or exempt it with a reason",
+            )  # fmt: skip
+
+
+def describe_matches(keys: Keys, literal: Literal) -> str:
+    """The nearest keys of a typed number, or that there is none."""
+    matches = keys.matching(literal)
+    if not matches:
+        return "matches no record"
+    shown = ", ".join(f"\\val{{{key}}} = {printed}" for key, printed in matches[:3])
+    return f"nearest: {shown}" + (f" (and {len(matches) - 3} more)" if len(matches) > 3 else "")
+
+
+def count_numbers(context: Context) -> str:
+    """How many numbers were read, by class."""
+    document = load_document(context)
+    numbers = [number for scan in document.all for number in scan.numbers]
+    quoted = sum(number.rule == "quoted" for number in numbers)
+    bound = sum(use.command == "val" for use in document.uses())
+    return f"{len(numbers)} literals, {bound} bound values, {quoted} quoted beside citations, {len(load_exemptions(context))} exemptions"

@@ -1,0 +1,36 @@
+"""A402: every key that the manuscript cites names one quantity, verdict or provenance value, in a form that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from audit.context import Context
+from audit.document import Use, load_document
+from audit.finding import Finding, Refusal
+from audit.numbers.keys import Keys
+from audit.provenance import look_up_provenance, provenance_values
+from audit.render import print_use, verdict_words
+
+CODE = "A402"
+
+
+def check_keys(context: Context) -> Iterator[Finding]:
+    """Each use of our macros whose key gives nothing."""
+    keys, words, provenance = Keys.of(context), verdict_words(context), provenance_values(context)
+    for use in load_document(context).uses():
+        try:
+            check_use(use, keys, words, provenance)
+        except Refusal as refusal:
+            yield Finding(code=CODE, place=use.place, what=str(refusal).removeprefix(f"{use.place}: "))
+
+
+def check_use(use: Use, keys: Keys, words: dict[str, str], provenance: dict[str, str]) -> None:
+    """Refuse a use that prints nothing."""
+    if use.command == "val":
+        print_use(use, keys)
+    elif use.command == "prov":
+        look_up_provenance(provenance, use.key, use.place)
+    elif use.key not in words:
+        nearest = ", ".join(get_close_matches(use.key, list(words), n=3, cutoff=0.3)) or "none"
+        raise Refusal(use.place, f"no verdict {use.key!r}", observed=f"nearest: {nearest}", cure="correct it, or run audit evaluate")

@@ -1,0 +1,226 @@
+"""What each finding code means, why it matters, and how to cure it: `audit explain CODE`."""
+
+from __future__ import annotations
+
+import difflib
+
+from audit.explained_document import EXPLAINED_DOCUMENT
+from audit.finding import Refusal
+
+EXPLAINED: dict[str, tuple[str, str, str]] = {
+    "A100": (
+        "A check of registrations stopped before its end.",
+        "What was not checked is not known to hold.",
+        "Read the line: it names the file or git command that gave no answer.",
+    ),
+    "A101": (
+        "A file in prereg/ is no valid registration: unreadable YAML, an unknown or missing key, a wrong type.",
+        "Two readers could understand it differently, so its predictions cannot be judged.",
+        "Correct the key the line names. A sealed registration is restored from git, never edited.",
+    ),
+    "A102": (
+        "A registration has no seal. With an outcome in the tree this is a finding, before that a note.",
+        "A seal made after the outcome proves nothing.",
+        "Before the run: audit seal ID, commit. After it: register anew, under another id, and run again.",
+    ),
+    "A103": (
+        "A seal cannot be read, or its digests do not agree with each other.",
+        "Somebody edited it: a seal is written once by the tool and holds digests of itself.",
+        "git checkout HEAD -- prereg/ID.seal.json",
+    ),
+    "A104": (
+        "A seal is not one blob for ever: edited, made again, renamed, or gone from HEAD.",
+        "With two seals under one name one could choose the luckier; with a dropped one, hide a loss.",
+        "Restore the first one from history. If the registration must change, register anew.",
+    ),
+    "A105": (
+        "A file that a seal covers has other bytes than were sealed, or is missing.",
+        "The prediction, the judge or a threshold may have been changed after looking.",
+        "Restore it: git checkout HEAD -- PATH. Code may move on after audit close ID.",
+    ),
+    "A106": (
+        "A sealed file differs only in line endings, which git rewrites on some machines.",
+        "Nothing was tampered with, but the bytes no longer hash to the seal; making a new seal would destroy the proof.",
+        "Put `PATH -text` into .gitattributes and check the file out again.",
+    ),
+    "A107": (
+        "A parameter that a registration freezes has another value.",
+        "A threshold moved after sealing decides the verdict.",
+        "Restore the value; for another setting give the seed set a list: the run is then exploratory.",
+    ),
+    "A108": (
+        "The ledger of a seal does not name every seal before it, or names one that is gone.",
+        "The ledger is how a reader sees that no losing registration was dropped.",
+        "Restore the earlier seal from history.",
+    ),
+    "A109": (
+        "The commit that brought a seal does not hold the bytes it seals.",
+        "Committing the digest first and a fitting text later is the oldest trick.",
+        "Register anew, and commit registration, copies and seal together.",
+    ),
+    "A110": (
+        "A git attribute may change the bytes of a sealed file on checkout.",
+        "Digests would differ from clone to clone.",
+        "`prereg/** -text` (and the frozen code) in .gitattributes.",
+    ),
+    "A111": (
+        "Two registrations make the same predictions.",
+        "The same question with new seeds is a second throw of the dice.",
+        "Drop the later one, or say what is different in its predictions.",
+    ),
+    "A112": (
+        "A frozen output, made again, differs from its sealed copy beyond its own tolerance.",
+        "Judging reads the copy, so no verdict moves, but the threshold would not come out again.",
+        "Find out why; restore the committed output. In no commit, it is a note.",
+    ),
+    "A113": (
+        "A prediction names a metric that no record has.",
+        "It could never be judged, so it could never lose.",
+        "Correct file, stage or key before sealing; after it, register anew.",
+    ),
+    "A114": (
+        "The outcome of a closed registration is not what history holds.",
+        "It is the last word on the registration; an edited one could turn missed into met.",
+        "git checkout HEAD -- prereg/ID.outcome.json",
+    ),
+    "A115": (
+        "The registration is not evaluated under these parameters (a note).",
+        "It holds for the scale and the seed sets it was sealed for.",
+        "Nothing to cure; restore the parameters to judge it.",
+    ),
+    "A200": (
+        "A check of order stopped before its end.",
+        "What was not checked is not known to hold.",
+        "Read the line: it names the git object or file that is missing.",
+    ),
+    "A201": (
+        "Git's evidence: no parent of the commit that brought a judged record holds the seal.",
+        "Then the record was there before the prediction, or came with it. Dates are never asked.",
+        "A record that came first cannot be confirmed: register anew, run again. After a squash, push the start commit as tag audit/start/N.",
+    ),
+    "A202": (
+        "The run's evidence: no run log names the record with a start commit that holds the seal.",
+        "A run held back and committed after the seal looks in order to git alone.",
+        "Commit run logs with their records. Never squash or rebase a seal and its run together.",
+    ),
+    "A203": (
+        "A run read something older than the seal that the seal does not freeze.",
+        "Train, then seal, then only analyse: every step but the first would look in order.",
+        "Freeze the input in the registration, or make it by a logged stage after the seal.",
+    ),
+    "A204": (
+        "Another outcome under the same seal stands in history, with other quantities.",
+        "The first outcome is the outcome; a later one may have been mended.",
+        "Restore and report the first version.",
+    ),
+    "A205": (
+        "There is no whole git history: no repository, a shallow clone, or a repository that merely surrounds the project.",
+        "Order is proved by ancestry; what is cut off cannot be told.",
+        "git fetch --unshallow, or clone with history (in CI: fetch-depth 0).",
+    ),
+    "A206": (
+        "Replace refs or a grafts file show git a history that is not there.",
+        "They are local, invisible in git status, and fool git log and git merge-base; this audit ignores them.",
+        "git replace -d REF; remove .git/info/grafts.",
+    ),
+    "A207": (
+        "Git is told not to look at a tracked file (assume-unchanged, skip-worktree).",
+        "The tree looks clean while the file is edited.",
+        "git update-index --no-assume-unchanged (or --no-skip-worktree) PATH",
+    ),
+    "A300": (
+        "A check of records stopped before its end.",
+        "What was not checked is not known to hold.",
+        "Read the line: it names the file.",
+    ),
+    "A301": (
+        "A record cannot be read in one way only: truncated, a key twice, NaN, or a Git LFS pointer in its place.",
+        "A reader that shrugs at it takes a number from nowhere.",
+        "Restore it from git, or rerun its stage.",
+    ),
+    "A302": (
+        "A record does not fit the JSON Schema that is committed for its kind, or there is none.",
+        "Extra keys, texts for numbers and typed counts hide behind loose records.",
+        "Rerun its stage; stages write the schemas, the audit only reads them.",
+    ),
+    "A303": (
+        "A record is not the one its run log names.",
+        "It was edited, or comes from another run.",
+        "git checkout HEAD -- RECORD, or rerun its stage.",
+    ),
+    "A304": (
+        "An output is not the one dvc.lock names, or there is no dvc.lock.",
+        "It was edited, with or without its run log.",
+        "git checkout HEAD -- PATH dvc.lock, or dvc repro.",
+    ),
+    "A305": (
+        "A record's run log is missing or unreadable.",
+        "Without it nobody knows which commit, inputs and seeds the record came from.",
+        "Restore it from git, or rerun the stage.",
+    ),
+    "A306": (
+        "Something committed is absent. What git does not carry (caches, the PDF) is only a note: not built here.",
+        "A missing result is how an inconvenient cell disappears.",
+        "git checkout HEAD -- PATH, or dvc repro.",
+    ),
+    "A307": (
+        "A quantity's summary does not follow from its own values.",
+        "Median, count and share are computed again here; a typed one is caught.",
+        "Rerun the stage.",
+    ),
+    "A308": (
+        "The seeds of a record are not those that derive from the seal it stands under.",
+        "Swapped, doubled, dropped or added seeds choose the outcome.",
+        "audit seeds ID shows the derivation; run the stage again.",
+    ),
+    "A309": (
+        "The verdicts' record is not what registration and records give.",
+        "Verdicts are computed, never typed.",
+        "audit evaluate ID, or dvc repro.",
+    ),
+    "A310": (
+        "A DVC stage upstream of a judged record is frozen.",
+        "DVC then calls stale results up to date.",
+        "dvc unfreeze STAGE, dvc repro.",
+    ),
+    "A311": (
+        "A run loaded code that its commits do not hold, or frozen code other than sealed.",
+        "The result cannot be made again from history. Without a seal, or before it is committed, this is a note.",
+        "Commit the code, then run again.",
+    ),
+    "A312": (
+        "A record is not the output of exactly one stage.",
+        "A file nobody makes can say anything.",
+        "Declare it as an out of its stage, or remove it.",
+    ),
+    "A313": (
+        "dvc.lock and dvc.yaml disagree about a stage or its command.",
+        "The results were made by another command than the one that is shown.",
+        "dvc repro, and commit dvc.lock.",
+    ),
+    "A314": (
+        "A record was made from other records, or under other seals, than those that are here.",
+        "A chain with one stale link is not a result.",
+        "dvc repro",
+    ),
+    **EXPLAINED_DOCUMENT,
+}
+
+
+def main(code: str | None) -> None:
+    """Print one explanation, or the list of all codes."""
+    if code is None:
+        for name, (meaning, _, _) in sorted(EXPLAINED.items()):
+            print(f"{name}  {meaning}")
+        return
+    print(explain(code))
+
+
+def explain(code: str) -> str:
+    """What the code means, why it matters, how to cure it."""
+    known = EXPLAINED.get(code.upper())
+    if known is None:
+        nearest = ", ".join(difflib.get_close_matches(code.upper(), EXPLAINED, n=3, cutoff=0.4)) or "audit explain lists all"
+        raise Refusal(code, "no such finding code", observed=f"nearest: {nearest}")
+    meaning, why, cure = known
+    return f"{code.upper()}  {meaning}\nWhy it matters: {why}\nCure: {cure}"

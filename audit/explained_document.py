@@ -1,0 +1,80 @@
+"""What the finding codes of numbers (A4xx) and of the document (A5xx) mean, why they matter, how to cure them."""
+
+EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
+    "A400": (
+        "A check of numbers stopped before its end.",
+        "What was not checked is not known to hold.",
+        "Read the line: it names the file that gave no answer.",
+    ),
+    "A401": (
+        "A measured number is typed into the manuscript or a template.",
+        "It stays when the result moves, and nobody can say which run it came from.",
+        "Cite it with \\val{record.path}; or, where it is no result, exempt it in exemptions.yaml with a reason.",
+    ),
+    "A402": (
+        "A key in \\val, \\verdict, \\ifverdict or \\prov names nothing, or its format does not fit the value.",
+        "LaTeX would stop, or a number would stand in the text that no record holds.",
+        "Take one of the nearest keys the line names, or rerun the stage that writes the record.",
+    ),
+    "A403": (
+        "A generated file is not what records and templates give now: stale, edited, missing, or nobody's.",
+        "The PDF would print yesterday's numbers under today's records.",
+        "dvc repro render, or audit render. Never edit generated files.",
+    ),
+    "A404": (
+        "An exemption matches another number of places than it says, or stands twice.",
+        "An exemption that is wider than its reason lets typed results through.",
+        "Correct its pattern or count, or remove it.",
+    ),
+    "A405": (
+        "Part of the manuscript could not be read: an open brace, formula or environment, or an included file that is missing or outside.",
+        "A number on an unread line would go unseen.",
+        "Close what is open, restore the file, or remove the command.",
+    ),
+    "A406": (
+        "The verdict of a registered prediction stands nowhere in the document.",
+        "Leaving out the missed ones is how a registration is made to lie.",
+        "Show it with \\verdict{registration.prediction}, \\ifverdict, or a table over `verdicts`.",
+    ),
+    "A407": (
+        "A source redefines one of our macros, or holds a construct that can print numbers or change the text layer unseen.",
+        "The reader of the source and the reader of the PDF would see different numbers.",
+        "Remove it. Where it is harmless and needed, exempt it by its name with a reason.",
+    ),
+    "A408": (
+        "A template does not render: bad syntax, an unknown name, a bare number, an empty or placeholder text.",
+        "A table with a hole in it would look finished.",
+        "Print quantities with `<< quantity | val >>` and record texts with `<< text | label >>`.",
+    ),
+    "A409": (
+        "A printed form would get another verdict than the stored value.",
+        "0.9496 printed as 0.95 meets a target that the value misses.",
+        "Print more digits: \\val[fixed.3]{key}.",
+    ),
+    "A500": (
+        "A check of the document stopped before its end.",
+        "What was not checked is not known to hold.",
+        "Read the line: it names the file that gave no answer.",
+    ),
+    "A501": (
+        "The PDF is not built here (a note), or could not be read.",
+        "Its numbers were not compared with the records.",
+        "dvc repro paper, or audit pdf; install poppler-utils to read it.",
+    ),
+    "A502": (
+        "A bound value of the source does not stand in the PDF.",
+        "The PDF is older than the source, was exchanged, or hides the value.",
+        "audit render, audit pdf.",
+    ),
+    "A503": (
+        "The PDF shows a number that sources, generated files, figures and bibliography do not account for.",
+        "It was typed where the scanner does not look, drawn, computed by LaTeX, or edited in.",
+        "Find the number in the PDF's text and cite it with \\val.",
+    ),
+    "A504": (
+        "The PDF was built from other sources than those that are here.",
+        "What a reader sees is not what was audited.",
+        "dvc repro paper, or audit pdf.",
+    ),
+}
+"""Code -> what it means, why it matters, how to cure it."""

@@ -1,0 +1,128 @@
+"""`audit verify`: every check, line by line, and one exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from audit.checks import TABLE, Check
+from audit.context import Context
+from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
+from audit.load import write_bytes
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One check with what it found."""
+
+    check: Check
+    findings: tuple[Finding, ...]
+    counted: str
+    skipped: bool = False
+
+    @property
+    def mark(self) -> str:
+        """One word for the line: ok, FAIL, or ?? where something could not be checked."""
+        return "--" if self.skipped else {HOLDS: "ok", FOUND: "FAIL"}.get(exit_code(self.findings), "??")
+
+
+@dataclass(frozen=True)
+class Report:
+    """Every check that was made."""
+
+    checked: tuple[Checked, ...]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings in the order of the checks."""
+        return [finding for checked in self.checked for finding in checked.findings]
+
+    @property
+    def code(self) -> int:
+        """The exit code: 0 holds, 1 finding, 2 could not check."""
+        return exit_code(self.findings)
+
+
+def verify(context: Context, stage: str | None = None, disabled: Collection[str] = ()) -> Report:
+    """Make every check of a pass (both by default); `disabled` names checks that a test leaves out."""
+    made: list[Checked] = []
+    blind = False
+    for check in TABLE:
+        if check.name in disabled or stage not in (None, check.stage):
+            continue
+        if check.needs_history and blind:
+            made.append(Checked(check, (), "", skipped=True))
+            continue
+        made.append(run_check(context, check))
+        blind = blind or (check.name == "history" and any(finding.severity == Severity.UNCHECKED for finding in made[-1].findings))
+    return Report(tuple(made))
+
+
+def run_check(context: Context, check: Check) -> Checked:
+    """Make one check; one that stops has not checked, and says why."""
+    findings: list[Finding] = []
+    try:
+        findings.extend(check.run(context))
+    except Refusal as refusal:
+        weight = Severity.FINDING if refusal.code == FOUND else Severity.UNCHECKED
+        details = {"expected": refusal.expected, "observed": refusal.observed, "cure": refusal.cure}
+        findings.append(Finding(code=f"{check.codes[0][:2]}00", severity=weight, place=refusal.place, what=refusal.what, **details))
+    return Checked(check, tuple(dict.fromkeys(findings)), _count(context, check))
+
+
+def _count(context: Context, check: Check) -> str:
+    try:
+        return check.count(context) if check.count else ""
+    except Refusal:
+        return ""
+
+
+def main(form: str, stage: str | None) -> int:
+    """Verify the project here and print the report."""
+    report = verify(Context.open(), stage)
+    print(as_json(report) if form == "json" else "\n".join(as_text(report)))
+    return report.code
+
+
+def as_text(report: Report) -> Iterable[str]:
+    """One line a check, then one a finding, then the sum."""
+    width = max((len(checked.check.name) for checked in report.checked), default=0)
+    for checked in report.checked:
+        counted = f" ({checked.counted})" if checked.counted else ""
+        title = "not checked: needs the git history" if checked.skipped else f"{checked.check.title}{counted}"
+        yield f"{checked.mark:4}  {checked.check.name:{width}}  {title}"
+    for finding in report.findings:
+        yield finding.line()
+    yield summary(report)
+
+
+def summary(report: Report) -> str:
+    """How it ended, in one line."""
+    count = {severity: sum(1 for finding in report.findings if finding.severity == severity) for severity in Severity}
+    ending = {0: "holds", 1: "does not hold", 2: "could not be checked whole"}[report.code]
+    found = f"{count[Severity.FINDING]} findings, {count[Severity.UNCHECKED]} not checked, {count[Severity.NOTE]} notes"
+    return f"{ending}: {len(report.checked)} checks, {found}"
+
+
+def as_json(report: Report) -> str:
+    """The report as one JSON object."""
+    checks = [
+        {"name": checked.check.name, "title": checked.check.title, "state": checked.mark, "counted": checked.counted} for checked in report.checked
+    ]
+    findings = [finding.model_dump(mode="json") for finding in report.findings]
+    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings}, indent=1)
+
+
+def run_stage() -> int:
+    """The DVC stage `audit`: write the findings (without notes) and fail on any, so that nothing is rendered from them."""
+    context = Context.open()
+    path = context.root / context.config.paths.findings()
+    path.unlink(missing_ok=True)
+    report = verify(context, "before")
+    standing = [finding for finding in report.findings if finding.severity != Severity.NOTE]
+    value = {"kind": "findings", "version": 1, "findings": [finding.model_dump(mode="json") for finding in standing]}
+    write_bytes(path, (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode())
+    for line in as_text(report):
+        print(line)
+    return report.code

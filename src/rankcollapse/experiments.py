@@ -1,0 +1,260 @@
+"""The experiments, each one function from parameters and earlier results to a record (and the states it saves)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from statistics import fmean, median
+
+import numpy as np
+import torch
+
+from audit.records import Provenance, Quantity, Refusal
+from rankcollapse import events as rules
+from rankcollapse.checkpoint import load_states, save_states
+from rankcollapse.engine import Run, Setting, State, Trajectory
+from rankcollapse.fanout import train_table
+from rankcollapse.measure import force_ratio, gradient_path, read_entropy, read_refined, term_path
+from rankcollapse.model import Shape, views
+from rankcollapse.params import ROLES, Scale
+from rankcollapse.quantities import count, trained
+from rankcollapse.records import Branch, Calibration, Collapse, Event, EventPath, FloorRow, Profile, RoleCalibration, RunRow
+from rankcollapse.records import Path as PathRecord
+from rankcollapse.records import Trajectory as TrajectoryRow
+from rankcollapse.tables import LOSS_ARMS, SWITCHES, control, drive, longest, treat, warm_up
+from rankcollapse.text import probe_batch, unseen_batch
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every experiment of one role at one scale trains with."""
+
+    label: str
+    scale: Scale
+    setting: Setting
+    folder: str
+    data: dict[str, str]
+
+    def probe(self, sequences: int) -> np.ndarray:
+        """The fixed probe batch (B, T+1)."""
+        return joined(*probe_batch(Path(self.folder), sequences, self.scale.model.context))
+
+    def train(self, name: str, runs: Sequence[Run]) -> list[tuple[Trajectory, State]]:
+        """Train a table."""
+        rank_probe = self.probe(self.scale.probe.rank_sequences)
+        return train_table(
+            f"{self.label} {name}", runs, self.setting, folder=self.folder, probe=rank_probe,
+            block=self.scale.stack, data=self.data, seconds=self.scale.checkpoint_seconds,
+        )  # fmt: skip
+
+
+def joined(inputs_BT: np.ndarray, targets_BT: np.ndarray) -> np.ndarray:
+    """Inputs and targets as one batch (B, T+1)."""
+    return np.concatenate([inputs_BT, targets_BT[:, -1:]], axis=1)
+
+
+def set_up(stage: str, scale: Scale, depth: int, healthy_q: float, folder: str, data: dict[str, str]) -> Bench:
+    """The bench of one role."""
+    model = scale.model
+    shape = Shape(depth, model.width, model.heads, model.context, scale.data.vocabulary)
+    return Bench(stage, scale, Setting(shape, scale.optimiser, scale.batch, model.init_std, healthy_q), folder, data)
+
+
+def ranks(trajectory: Trajectory | TrajectoryRow) -> list[float]:
+    """Ranks as the rules read them: at floor counts as collapsed."""
+    return rules.collapsed_rank(trajectory.rank, trajectory.at_floor)
+
+
+def describe_run(run: Run, trajectory: Trajectory) -> RunRow:
+    """A run as its record shows it."""
+    series = {name: tuple(getattr(trajectory, name)) for name in TrajectoryRow.model_fields}
+    return RunRow(
+        name=run.name, seed=run.seed, arm=run.name.split("/")[0], term=run.term, added_target=run.added,
+        first_added=trajectory.first_added, term_weight=trajectory.term_weight, clip_share=trajectory.clipped / max(trajectory.trained, 1),
+        diverged_at=trajectory.diverged_at, trajectory=TrajectoryRow(**series),
+    )  # fmt: skip
+
+
+def calibrate(provenance: Provenance, scale: Scale, seeds: Sequence[int], folder: str) -> Calibration:
+    """Healthy values and thresholds per role, and the largest floor at which every seed collapses and stays."""
+    roles = {role: calibrate_role(role, scale, seeds, folder, dict(provenance.data)) for role in ROLES}
+    return Calibration(provenance=provenance, **roles)
+
+
+def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, data: dict[str, str]) -> RoleCalibration:
+    """Calibrate one depth: healthy networks first, then a driver per floor and seed."""
+    depth = getattr(scale.depths, role)
+    bench = set_up(f"calibrate {role}", scale, depth, 0.0, folder, data)
+    warm = bench.train("warm-up", warm_up(seeds, scale))
+    states = [state for _, state in warm]
+    healthy_runs = control(seeds, states, scale.driver.ramp + scale.driver.hold, scale)
+    driven_runs = [run for floor in scale.driver.floors for run in drive(seeds, states, floor, scale, None)]
+    results = bench.train("floors", [*healthy_runs, *driven_runs])
+    healthy, driven = [t for t, _ in results[: len(seeds)]], [t for t, _ in results[len(seeds) :]]
+    window = scale.rules.settle_window
+    rank = [median(t.rank[-window:]) for t in healthy]
+    level = fmean(rank)
+    low, high = scale.rules.collapse * level, scale.rules.recover * level
+    if any(value < high for value in rank):
+        raise Refusal(f"calibrate {role}", "a healthy network lies below the recovery threshold", expected=f">= {high:.3f}", observed=f"{min(rank):.3f}", cure="train longer before the ramp (driver.warm)")
+    grid = judge_grid(scale, len(seeds), driven, low, high)
+    floor = next((row.floor for row in grid if row.stayed.value == len(seeds)), None)
+    if floor is None:
+        raise Refusal(f"calibrate {role}", "no floor of the grid collapses every seed for good", observed=", ".join(f"{row.floor:g}: {row.stayed.value}/{len(seeds)}" for row in grid), cure="add a smaller floor to driver.floors")
+    dips = [last_below([*w.step, *t.step], [*w.rank, *t.rank], low) for (w, _), t in zip(warm, healthy, strict=True)]
+    return RoleCalibration(
+        depth=depth,
+        floor=Quantity(value=floor, digits=2, tolerance=0.0),
+        healthy_rank=trained(rank, scale, "mean", digits=2),
+        healthy_residual=trained([median(t.residual[-window:]) for t in healthy], scale, "mean", digits=2),
+        healthy_q=sqrt(level - 1),
+        collapse_threshold=Quantity(value=low, digits=2, tolerance=trained(rank, scale, "mean", digits=2).tolerance),
+        recover_threshold=Quantity(value=high, digits=2, tolerance=trained(rank, scale, "mean", digits=2).tolerance),
+        early_dip_ends=trained(dips, scale, "max", unit="steps", digits=0, style="integer"),
+        grid=grid,
+        runs=tuple(describe_run(run, t) for run, t in zip([*healthy_runs, *driven_runs], [*healthy, *driven], strict=True)),
+    )  # fmt: skip
+
+
+def last_below(steps: Sequence[int], ranks_: Sequence[float], threshold: float) -> int:
+    """Last measured step with a rank below the threshold; 0 where there is none."""
+    return max((step for step, rank in zip(steps, ranks_, strict=True) if rank < threshold), default=0)
+
+
+def judge_grid(scale: Scale, seeds: int, driven: Sequence[Trajectory], low: float, high: float) -> tuple[FloorRow, ...]:
+    """For each floor, how many seeds settled into a collapse and how many of them stayed in it."""
+    rows = []
+    for index, floor in enumerate(scale.driver.floors):
+        outcomes = [settle(t, scale, low, high) for t in driven[index * seeds : (index + 1) * seeds]]
+        rows.append(FloorRow(floor=floor, settled=count([s for s, _ in outcomes]), stayed=count([s and stays for s, stays in outcomes])))
+    return tuple(rows)
+
+
+def settle(trajectory: Trajectory, scale: Scale, low: float, high: float) -> tuple[bool, bool]:
+    """Whether a driver's collapse settled, and whether its trailing median then stayed below recovery."""
+    series, rule = ranks(trajectory), scale.rules
+    detected = rules.find_collapse(trajectory.step, series, low, scale.driver.warm)
+    if detected is None:
+        return False, False
+    settled = rules.find_settled(trajectory.step, series, low, detected, rule.settle_after, rule.settle_window)
+    if settled is None:
+        return False, False
+    later = rules.trailing_medians(series, rule.recover_window)[settled:]
+    return True, all(value is not None and value < high for value in later)
+
+
+def collapse(
+    provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, seeds: Sequence[int], folder: str, states_out: Path
+) -> Collapse:
+    """Drive each seed into collapse beside its healthy control; save every collapse that settles."""
+    bench = set_up(f"collapse {role}", scale, calibration.depth, calibration.healthy_q, folder, dict(provenance.data))
+    floor, low, rule = float(calibration.floor.value), float(calibration.collapse_threshold.value), scale.rules
+    stop = rules.Settled(low, scale.driver.warm, rule.settle_after, rule.settle_window)
+    warm = bench.train("warm-up", warm_up(seeds, scale))
+    origins = [state for _, state in warm]
+    drivers = drive(seeds, origins, floor, scale, stop)
+    controls = control(seeds, origins, scale.driver.ramp + scale.driver.hold, scale)
+    table = [run for pair in zip(drivers, controls, strict=True) for run in pair]
+    results = bench.train("drivers", table)
+    driven, healthy = results[0::2], results[1::2]
+    found = [find_event(seed, d, h, low, scale) for seed, (d, _), (h, _) in zip(seeds, driven, healthy, strict=True)]
+    keep = {f"event-{event.seed}": state for event, (_, state) in zip(found, driven, strict=True) if event}
+    save_states(states_out / "states.safetensors", keep | {f"control-{seed}": state for seed, (_, state) in zip(seeds, healthy, strict=True)})
+    return Collapse(
+        provenance=provenance, role=role, depth=calibration.depth, floor=floor,
+        events=tuple(event for event in found if event),
+        unsettled=tuple(seed for seed, event in zip(seeds, found, strict=True) if not event),
+        drivers=tuple(describe_run(run, t) for run, (t, _) in zip(drivers, driven, strict=True)),
+        controls=tuple(describe_run(run, joined_trajectory(w, t)) for run, (w, _), (t, _) in zip(controls, warm, healthy, strict=True)),
+    )  # fmt: skip
+
+
+def joined_trajectory(first: Trajectory, then: Trajectory) -> Trajectory:
+    """The warm-up and what followed it as one trajectory; the shared measurement stands once."""
+    whole = Trajectory(clipped=first.clipped + then.clipped, trained=first.trained + then.trained, diverged_at=then.diverged_at)
+    for name in TrajectoryRow.model_fields:
+        getattr(whole, name).extend([*getattr(first, name)[:-1], *getattr(then, name)])
+    return whole
+
+
+def find_event(seed: int, driven: Trajectory, healthy: Trajectory, low: float, scale: Scale) -> Event | None:
+    """The settled collapse of a driver, or None."""
+    series, rule = ranks(driven), scale.rules
+    detected = rules.find_collapse(driven.step, series, low, scale.driver.warm)
+    settled = None if detected is None else rules.find_settled(driven.step, series, low, detected, rule.settle_after, rule.settle_window)
+    if settled is None:
+        return None
+    beside = healthy.loss[healthy.step.index(driven.step[settled])]
+    return Event(
+        seed=seed, detected=driven.step[detected], saved=driven.step[settled], skip_at_collapse=driven.skip[detected],
+        rank=driven.rank[settled], residual=driven.residual[settled], at_floor=driven.at_floor[settled],
+        loss=driven.loss[settled], loss_gap=driven.loss[settled] - beside,
+    )  # fmt: skip
+
+
+def branch(provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path) -> Branch:
+    """Continue every saved collapse under every treatment, and the controls to the last step that is compared."""
+    bench = set_up(f"branch {role}", scale, calibration.depth, calibration.healthy_q, folder, dict(provenance.data))
+    saved, _ = load_states(states / "states.safetensors")
+    runs = [run for event in collapsed.events for run in treat(event.seed, saved[f"event-{event.seed}"], collapsed.floor, scale)]
+    seeds = [event.seed for event in collapsed.events]
+    origins = [saved[f"control-{seed}"] for seed in seeds]
+    steps = [max(event.saved + longest(scale) - origin.step, 1) for event, origin in zip(collapsed.events, origins, strict=True)]
+    controls = [control([seed], [origin], n, scale)[0] for seed, origin, n in zip(seeds, origins, steps, strict=True)]
+    if not runs:
+        return Branch(provenance=provenance, role=role, depth=calibration.depth, branches=(), controls=())
+    table = sorted([*runs, *controls], key=lambda run: -run.steps)
+    results = dict(zip((run.name for run in table), bench.train("treatments", table), strict=True))
+    return Branch(
+        provenance=provenance, role=role, depth=calibration.depth,
+        branches=tuple(describe_run(run, results[run.name][0]) for run in runs),
+        controls=tuple(describe_run(run, results[run.name][0]) for run in controls),
+    )  # fmt: skip
+
+
+def measure_paths(
+    provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path
+) -> PathRecord:
+    """Per event, where task and added gradients arrive: collapsed, healthy, and right after a switch; no training, float64."""
+    bench = set_up(f"path {role}", scale, calibration.depth, calibration.healthy_q, folder, {})
+    saved, _ = load_states(states / "states.safetensors")
+    rows = []
+    for event in collapsed.events:
+        print(f"path {role}: seed {event.seed}", flush=True)
+        rows.append(measure_event(bench, event, saved[f"event-{event.seed}"], saved[f"control-{event.seed}"], collapsed.floor))
+    return PathRecord(provenance=provenance, role=role, depth=calibration.depth, events=tuple(rows))
+
+
+def measure_event(bench: Bench, event: Event, event_state: State, healthy_state: State, floor: float) -> EventPath:
+    """The readings of one saved collapse and its control."""
+    shape, scale = bench.setting.shape, bench.scale
+    tokens = torch.from_numpy(bench.probe(scale.probe.gradient_sequences))
+    few = tokens[: scale.probe.rank_sequences]
+    unseen = torch.from_numpy(joined(*unseen_batch(Path(bench.folder), scale.probe.gradient_sequences, scale.model.context)))
+    low, high = (views(state.weights.double().unsqueeze(0), shape) for state in (event_state, healthy_state))
+    skips = {name: torch.tensor([value], dtype=torch.float64) for name, value in {"floor": floor, "one": 1.0, **SWITCHES}.items()}
+    added, s0 = scale.branches.added_loss, bench.setting.healthy_q
+
+    def profile(norms: dict[str, torch.Tensor]) -> Profile:
+        return Profile(**{name: tuple(values[:, 0].tolist()) for name, values in norms.items()})
+
+    def rank(skip: str) -> float:
+        return read_refined(low, few, skips[skip], shape).rank[0]
+
+    return EventPath(
+        seed=event.seed,
+        collapsed=profile(gradient_path(low, tokens, skips["floor"], shape)),
+        healthy=profile(gradient_path(high, tokens, skips["one"], shape)),
+        hinge=profile(term_path(low, tokens, skips["floor"], shape, "hinge", s0, added)),
+        switch_03=profile(gradient_path(low, tokens, skips["switch_03"], shape)),
+        switch_1=profile(gradient_path(low, tokens, skips["switch_1"], shape)),
+        rho_penalty=force_ratio(low, tokens, skips["floor"], shape, "penalty", s0, added).item(),
+        rho_hinge=force_ratio(low, tokens, skips["floor"], shape, "hinge", s0, added).item(),
+        rank_before=rank("floor"), rank_at_03=rank("switch_03"), rank_at_1=rank("switch_1"),
+        entropy=read_entropy(low, few, skips["floor"], shape).item(),
+        entropy_healthy=read_entropy(high, few, skips["one"], shape).item(),
+        unseen_loss=read_refined(low, unseen, skips["floor"], shape).loss[0],
+        unseen_loss_healthy=read_refined(high, unseen, skips["one"], shape).loss[0],
+    )  # fmt: skip

@@ -1,0 +1,28 @@
+"""Stage `calibrate`: healthy values, thresholds and the floor per role, on seeds of their own."""
+
+from __future__ import annotations
+
+import sys
+
+from audit import gate
+from rankcollapse.experiments import calibrate
+from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.params import load_params
+from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, pick, plain, run_stage
+
+PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "driver", "rules")
+
+
+def body() -> None:
+    """Calibrate both roles and write one record."""
+    params = load_params()
+    run = gate.start(
+        stage="calibrate", parameters=pick(params.chosen, PARTS), inputs=[DATA, MANIFEST],
+        seed_set="calibration", set_value=plain(params.seed_set("calibration")),
+    )  # fmt: skip
+    run.finish(calibrate(run.provenance, params.chosen, run.seeds, str(DATA)), CALIBRATION)
+    clear_checkpoints()
+
+
+if __name__ == "__main__":
+    sys.exit(run_stage(body))

@@ -1,0 +1,26 @@
+"""Stage `collapse`: each seed of a set driven into collapse at one depth, beside its healthy control."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rankcollapse.experiments import collapse
+from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.params import load_params
+from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, run_stage
+
+PARTS = ("model", "optimiser", "batch", "stack", "probe", "driver", "rules")
+
+
+def body(name: str, role: str) -> None:
+    """Train one cell's drivers and controls; save the collapses that settle."""
+    params, states = load_params(), Path(f"states/{name}-{role}")
+    run = cell("collapse", params, name, role, [DATA, MANIFEST, CALIBRATION], PARTS)
+    record = collapse(run.provenance, params.chosen, role, getattr(load_calibration(), role), run.seeds, str(DATA), states)
+    run.finish(record, f"results/collapse/{name}-{role}.json", outputs=[states])
+    clear_checkpoints()
+
+
+if __name__ == "__main__":
+    sys.exit(run_stage(body, ("SET", "ROLE")))

@@ -1,0 +1,37 @@
+"""Projects at three points of their life; each test gets its own copy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from project import Project
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
+    root = tmp_path_factory.mktemp("templates")
+    drafted = Project.create(root / "drafted")
+    sealed = drafted.copy(root / "sealed")
+    sealed.sealed()
+    ran = sealed.copy(root / "ran")
+    ran.ran()
+    return {"drafted": drafted, "sealed": sealed, "ran": ran}
+
+
+@pytest.fixture
+def drafted(templates: dict[str, Project], tmp_path: Path) -> Project:
+    """A committed registration without a seal."""
+    return templates["drafted"].copy(tmp_path / "project")
+
+
+@pytest.fixture
+def sealed(templates: dict[str, Project], tmp_path: Path) -> Project:
+    """A committed seal, nothing run."""
+    return templates["sealed"].copy(tmp_path / "project")
+
+
+@pytest.fixture
+def ran(templates: dict[str, Project], tmp_path: Path) -> Project:
+    """Sealed, run, judged, committed, in order."""
+    return templates["ran"].copy(tmp_path / "project")
