@@ -116,4 +116,4 @@ def count_pages(path: Path) -> int:
 
 def count_expansions(aux: Path) -> int:
     """How many bound values LaTeX typeset, by the lines they wrote to the auxiliary file."""
-    return aux.read_text(encoding="utf-8", errors="replace").count("\\auditval ") if aux.is_file() else 0
+    return aux.read_text(encoding="utf-8", errors="replace").count("\\auditval{") if aux.is_file() else 0

@@ -19,7 +19,7 @@ class Data(Frozen):
     """Where the text comes from and how its documents are divided."""
 
     source: Literal["encyclopedia", "fineweb-edu"]
-    vocabulary: int = Field(ge=257 - 1)
+    vocabulary: int = Field(ge=257)
     documents: Steps
     """At most this many documents are read, in the corpus's own order."""
     shards: tuple[str, ...] = ()
