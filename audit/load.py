@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,11 @@ def read_json(path: Path) -> Any:
 
 def parse_yaml(text: str | bytes, place: object) -> Any:
     """Parse one YAML 1.2 document; repeated keys, anchors, aliases, tags, merges and a second document are refused."""
+    return copy.deepcopy(_parse_yaml(text, str(place)))
+
+
+@lru_cache(maxsize=256)
+def _parse_yaml(text: str | bytes, place: str) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
     from ruamel.yaml.events import AliasEvent

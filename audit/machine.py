@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -19,8 +21,14 @@ def describe_command() -> tuple[str, ...]:
 def describe_packages() -> dict[str, str]:
     """Name -> version of every installed distribution of which a module is loaded."""
     loaded = {name.partition(".")[0] for name in list(sys.modules)}
-    names = {name for module, names in metadata.packages_distributions().items() if module in loaded for name in names}
+    names = {name for module, names in _installed().items() if module in loaded for name in names}
     return {name: metadata.version(name) for name in sorted(names)}
+
+
+@cache
+def _installed() -> Mapping[str, list[str]]:
+    """Top-level module -> distributions; slow to find, and the same for the life of a process."""
+    return metadata.packages_distributions()
 
 
 def describe_threads() -> int:

@@ -48,6 +48,14 @@ class Pipeline:
                     resolved[name + suffix] = command
         return resolved
 
+    def writes(self, stage: str, path: str) -> bool:
+        """Whether `dvc.yaml` lets a stage write a path, as far as its templates can be filled."""
+        definition = self.definition(stage)
+        outs = (definition.get("do") or definition).get("outs", ())
+        named = [next(iter(out)) if isinstance(out, dict) else str(out) for out in outs]
+        filled = {self._fill(name, scope) for _, scope in self._cells(definition) for name in named}
+        return path in filled or any("${" in name for name in filled)
+
     def upstream(self, paths: Iterator[str] | list[str]) -> set[str]:
         """Every stage of the lock that the paths depend on."""
         pending, found = list(paths), set()

@@ -107,11 +107,21 @@ def close_over(graph: Mapping[str, set[str]], name: str) -> set[str]:
 
 
 def find_uncovered(stage: Mapping, modules: Mapping[str, Path], graph: Mapping[str, set[str]], root: Path = ROOT) -> list[str]:
-    """Source files that a pipeline stage runs and that its `deps` do not name, neither itself nor a folder of it."""
+    """Source files that a pipeline stage runs and that its `deps` do not name, neither itself nor a folder of it.
+
+    The tool's own modules are left out (run logs name their digests), and so are files that hold no code.
+    """
     body = stage.get("do", stage)
     commands = body["cmd"] if isinstance(body["cmd"], list) else [body["cmd"]]
     words = [word for command in commands for word in command.split()]
     started = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "-m"]
     deps = [dep if isinstance(dep, str) else next(iter(dep)) for dep in body.get("deps", [])]
-    needed = {modules[name].relative_to(root) for start in started for name in close_over(graph, start) if not name.startswith("audit")}
+    reached = {name for start in started for name in close_over(graph, start) if not name.startswith("audit")}
+    needed = {modules[name].relative_to(root) for name in reached if has_code(modules[name])}
     return sorted(path.as_posix() for path in needed if not any(path.is_relative_to(dep) for dep in deps))
+
+
+def has_code(path: Path) -> bool:
+    """Whether a module holds more than a docstring."""
+    body = ast.parse(path.read_text()).body
+    return any(not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in body)

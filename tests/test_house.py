@@ -184,16 +184,16 @@ def test_stages_name_the_modules_they_run(name):
 def test_uncovered_modules_are_found(tmp_path):
     """A module reached by a detour and a lazy import is missed by `deps` that name the script alone."""
     sources = {
-        "stages/__init__.py": "",
+        "stages/__init__.py": "import sys\n",
         "stages/train.py": "def main():\n    from rankcollapse.engine import run\n",
-        "src/rankcollapse/__init__.py": "",
+        "src/rankcollapse/__init__.py": '"""Only words."""\n',
         "src/rankcollapse/engine.py": "from rankcollapse import model\n",
-        "src/rankcollapse/model.py": "",
-        "src/rankcollapse/unused.py": "",
+        "src/rankcollapse/model.py": "SIZE = 1\n",
+        "src/rankcollapse/unused.py": "SIZE = 2\n",
         "audit/gate.py": "",
     }
     modules, graph = write_tree(tmp_path, sources)
-    stage = {"foreach": [1], "do": {"cmd": "python -m stages.train ${item}", "deps": ["stages/train.py", "src/rankcollapse/__init__.py"]}}
+    stage = {"foreach": [1], "do": {"cmd": "python -m stages.train ${item}", "deps": ["stages/train.py"]}}
     missed = ["src/rankcollapse/engine.py", "src/rankcollapse/model.py", "stages/__init__.py"]
     assert find_uncovered(stage, modules, graph, tmp_path) == missed
     stage["do"]["deps"] += ["stages", "src/rankcollapse/engine.py", {"src/rankcollapse/model.py": {}}]

@@ -32,7 +32,7 @@ def _metrics(context: Context, registration: Registration) -> Iterator[Finding]:
     for prediction in registration.predictions:
         file, keys = prediction.metric.file, [prediction.metric.key, prediction.comparator.than, prediction.undecided and prediction.undecided.key]
         record = context.records.get(file)
-        if record is None and context.pipeline.stages and not _is_made(context, file, prediction.metric.stage):
+        if record is None and context.pipeline.stages and not context.pipeline.writes(prediction.metric.stage, file):
             what = f"{prediction.id} names {file}, which stage {prediction.metric.stage} does not write"
             yield Finding(code="A113", place=place, what=what, cure="register a metric that a stage of dvc.yaml writes")
         for key in filter(None, keys if record is not None else []):
@@ -40,12 +40,6 @@ def _metrics(context: Context, registration: Registration) -> Iterator[Finding]:
                 find_quantity(record, key, file)
             except Refusal as refusal:
                 yield Finding(code="A113", place=place, what=f"{prediction.id} names a metric that no record has: {refusal}")
-
-
-def _is_made(context: Context, file: str, stage: str) -> bool:
-    outs = context.pipeline.definition(stage).get("outs", ())
-    named = [next(iter(out)) if isinstance(out, dict) else out for out in outs]
-    return any(name == file or "${" in name for name in named)
 
 
 def _frozen_outputs(context: Context, seal: Seal) -> Iterator[Finding]:

@@ -18,7 +18,10 @@ __all__ = ["RULES", "Classified", "NumberClass", "Rule", "Sight", "classify"]
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
 REACH = 90
-LETTERS = re.compile(r"[A-Za-z]")
+DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
+FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
+LISTED = re.compile(rf"[\s\u00a0$]*(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+INHERITED = frozenset({"named constant", "set up", "sized", "counted", "list"})
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
 
 
@@ -49,13 +52,19 @@ class Sight:
     def span(self) -> tuple[int, int]:
         """Start and end of the sentence in the stream."""
         low = max(0, self.literal.start - 400)
-        ends = [match.end() for match in SENTENCE_END.finditer(self.text, low, self.literal.start)]
+        ends = [match.end() for match in SENTENCE_END.finditer(self.text, low, self.literal.start + 1) if match.end() <= self.literal.start]
         after = SENTENCE_END.search(self.text, self.literal.end, self.literal.end + 400)
         return (ends[-1] if ends else low), (after.start() + 1 if after else min(len(self.text), self.literal.end + 400))
 
     @cached_property
     def sentence(self) -> str:
         return self.text[self.span[0] : self.span[1]].replace("\n", " ").replace(ARGUMENT, "")
+
+    @cached_property
+    def lead(self) -> str:
+        """The sentence up to the literal."""
+        window = self.text[max(self.span[0], self.literal.start - REACH) : self.literal.start]
+        return window.replace("\n", " ").replace(ARGUMENT, "")
 
     @cached_property
     def claims(self) -> bool:
@@ -115,7 +124,15 @@ class Rule:
 
 
 def in_definition(sight: Sight) -> bool:
-    return bool(sight.frame.inside & {"newcommand", "renewcommand", "providecommand", "newcommand*", "renewcommand*", "def", "gdef", "edef", "title", "DeclareRobustCommand"})
+    return bool(sight.frame.inside & (DEFINERS | {"title"}))
+
+
+def defines_layout(sight: Sight) -> object:
+    """Inside the body of a definition whose name is a length's or stretch's."""
+    frame = sight.frame
+    while frame.parent is not None and not (frame.kind == "argument" and frame.name in DEFINERS):
+        frame = frame.parent
+    return frame.parent is not None and cues.LAYOUT_NAME.search(sight.reading.source, max(0, frame.start - 60), frame.start)
 
 
 def opaque(name: str) -> Callable[[Sight], object]:
@@ -124,6 +141,13 @@ def opaque(name: str) -> Callable[[Sight], object]:
 
 def in_table(sight: Sight) -> bool:
     return bool(sight.frame.inside & {"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array", "tblr", "supertabular"})
+
+
+def row_of(sight: Sight) -> str:
+    """The table row around the literal."""
+    start = max(sight.text.rfind(ROW, 0, sight.literal.start), sight.literal.start - 400, 0)
+    end = sight.text.find(ROW, sight.literal.end)
+    return sight.text[start : end if end >= 0 else sight.literal.end + 400]
 
 
 def is_heading(sight: Sight) -> object:
@@ -143,37 +167,44 @@ def is_year(sight: Sight) -> object:
     literal = sight.literal
     if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d", literal.plain) and literal.text.isdigit()):
         return False
-    return cues.YEAR_BEFORE.search(sight.before) and cues.YEAR_AFTER.match(sight.after)
+    return cues.YEAR_BEFORE.search(sight.before[-14:]) and cues.YEAR_AFTER.match(sight.after)
 
 
 def is_index(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind == "decimal"):
         return False
-    if cues.CERTAIN_INDEX.search(sight.before) and "=" not in sight.before[-3:]:
+    if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
         return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
-    return sight.integer and cues.INDEX.search(sight.before) and not cues.PLURAL.match(sight.after) and not re.match(r"\s*(?:/|out of|of)\s", sight.after)
+    if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*out of\s", sight.after):
+        return False
+    verb = cues.VERBISH.search(sight.before[-12:]) and cues.PLURAL.match(sight.after)
+    return not verb and not cues.PHYSICAL.match(sight.after)
 
 
 def is_name(sight: Sight) -> object:
-    before = sight.before[-30:]
-    return not sight.frame.math and (re.search(r"[A-Za-z_]$", before) or cues.NAME_HYPHEN.search(before))
+    glued = sight.text[sight.literal.start - 1 : sight.literal.start]
+    return not sight.frame.math and (glued.isalpha() or glued == "_" or cues.NAME_HYPHEN.search(sight.before[-30:]))
 
 
 def is_proper(sight: Sight) -> object:
     if sight.frame.math or sight.literal.percent or not sight.integer or len(sight.literal.plain) > 2:
         return False
-    return cues.PROPER.search(sight.before) and not cues.PLURAL.match(sight.after) and not cues.PHYSICAL.match(sight.after)
+    return cues.PROPER.search(sight.before[-24:]) and not cues.PLURAL.match(sight.after) and not cues.PHYSICAL.match(sight.after)
 
 
 def is_quoted(sight: Sight) -> object:
     """Beside a citation, in a sentence that does not speak of this work, or whose own words lie on its other side."""
-    if not sight.prose or CITE not in sight.sentence:
+    if not sight.prose:
+        return False
+    if in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
+        return CITE in row_of(sight)
+    if CITE not in sight.text[max(0, sight.literal.start - 400) : sight.literal.end + 400] or CITE not in sight.sentence:
         return False
     offset = sight.literal.start - sight.span[0]
     if not cues.OWN.search(sight.sentence):
         return True
     between = sight.sentence[offset : offset + 60].partition(CITE)
-    return bool(between[1]) and not cues.OWN.search(between[0]) and not re.search(r"\b(?:than|against|above|below|over|unlike|while|whereas|but)\b", between[0])
+    return bool(between[1]) and not cues.OWN.search(between[0]) and not re.search(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|consistent|compar\w+|in line|similar\w*)\b", between[0])
 
 
 def is_statistic(sight: Sight) -> object:
@@ -198,9 +229,12 @@ def is_sample(sight: Sight) -> object:
 
 def is_found_value(sight: Sight) -> object:
     """`symbol = number` closing an inline formula, in a sentence about an outcome."""
+    if sight.formula is None:
+        return False
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
-        and not re.search(r"[0-9]", sight.left.replace(" ", "")[:-1][-12:]) and sight.claims and not cues.DESIGN_VERB.search(sight.before) and sight.literal.plain not in ("0", "1")
+        and not re.search(r"[0-9]", sight.left.replace(" ", "")[:-1][-12:]) and sight.claims and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
+        and not is_level(sight) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
         and "∈" not in sight.left and "→" not in sight.left
     )  # fmt: skip
 
@@ -218,11 +252,14 @@ def is_enumeration(sight: Sight) -> object:
 
 
 def is_measured_noun(sight: Sight) -> object:
-    return sight.prose and cues.COUNTED.match(sight.after) and not sight.claims and not sight.literal.percent
+    if not sight.prose or sight.literal.percent or not sight.integer:
+        return False
+    return cues.COUNTED.match(sight.after) and not sight.claims
 
 
 def is_weak_design(sight: Sight) -> object:
-    return sight.prose and cues.WEAK_DESIGN.search(sight.before) and not sight.claims and not sight.literal.percent
+    found = cues.WEAK_DESIGN.search(sight.lead) or cues.QUALIFIED.search(sight.lead)
+    return sight.prose and found and not sight.claims and not sight.literal.percent
 
 
 def is_method_unit(sight: Sight) -> object:
@@ -235,15 +272,17 @@ RULES: tuple[Rule, ...] = (
     Rule("key", "reference", "a citation key, label, link or bibliography entry", opaque("reference")),
     Rule("unit argument", "mathematics", "an exponent of a unit", opaque("mathematics")),
     Rule("preamble", "layout", "set before the document begins", lambda s: s.frame.preamble and not in_definition(s)),
-    Rule("length", "layout", "a length of the page", lambda s: cues.LENGTH.match(s.after) or cues.PRIMITIVE.search(s.before)),
+    Rule("layout macro", "layout", "the value of a length or stretch", defines_layout),
+    Rule("length", "layout", "a length of the page", lambda s: cues.LENGTH.match(s.after) or ("\\" in s.before and cues.PRIMITIVE.search(s.before))),
     Rule("words", "result", "a count or ratio in words", lambda s: s.literal.words and not s.frame.math and not is_quoted(s)),
+    Rule("fraction", "mathematics", "part of a fraction or root", lambda s: bool(s.frame.inside & FRACTIONS)),
     Rule("script", "mathematics", "an exponent or index", lambda s: s.frame.script),
     Rule("date", "reference", "a date, a time or a version", lambda s: s.literal.kind in ("date", "time", "version")),
     Rule("name", "reference", "part of a name", is_name),
     Rule("year", "reference", "a year", is_year),
-    Rule("month", "reference", "a day of a month", lambda s: s.integer and (cues.MONTH_BEFORE.search(s.before) or cues.MONTH_AFTER.match(s.after))),
-    Rule("identifier", "reference", "part of an address or identifier", lambda s: not s.frame.math and not s.literal.percent and cues.IDENTIFIER.search(s.before[-48:])),
-    Rule("product version", "reference", "a version of a named product", lambda s: not s.literal.percent and cues.SOFTWARE.search(s.before)),
+    Rule("month", "reference", "a day of a month", lambda s: s.integer and (cues.MONTH_BEFORE.search(s.before[-24:]) or cues.MONTH_AFTER.match(s.after))),
+    Rule("identifier", "reference", "part of an address or identifier", lambda s: not s.frame.math and not s.literal.percent and cues.IDENTIFIER.search(s.before[-40:])),
+    Rule("product version", "reference", "a version of a named product", lambda s: not s.literal.percent and cues.SOFTWARE.search(s.before[-28:])),
     Rule("index", "reference", "counts a figure, section, step or the like", is_index),
     Rule("enumeration", "reference", "an item of an enumeration", is_enumeration),
     Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
@@ -255,11 +294,15 @@ RULES: tuple[Rule, ...] = (
     Rule("quoted", "reference", "quoted beside a citation", is_quoted),
     Rule("confidence", "design", "a level of confidence, a quantile or a fold", lambda s: cues.CONFIDENCE.match(s.after)),
     Rule("proper name", "reference", "follows a proper name", is_proper),
+    Rule("ordinal", "design", "counts a step, layer or the like", lambda s: cues.ORDINAL.match(s.after)),
     Rule("hyphenated", "design", "part of a compound such as 12-layer", lambda s: cues.HYPHENATED.match(s.after)),
     Rule("dimensions", "design", "one of several dimensions", lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before))),
     Rule("heading", "design", "a table's row or column label", is_heading),
-    Rule("named constant", "design", "the value of a named constant", lambda s: not in_table(s) and not s.literal.percent and cues.CERTAIN_DESIGN.search(s.before)),
-    Rule("set up", "design", "follows a verb of setting up", lambda s: not in_table(s) and cues.DESIGN_VERB.search(s.before) and not cues.CLAIM.search(s.before)),
+    Rule("condition", "design", "a condition under which something is measured", lambda s: s.prose and not s.literal.percent and s.lead.rstrip().endswith(" of") and cues.CONDITION.search(s.lead)),
+    Rule("hardware", "design", "counts machines or draws", lambda s: s.integer and s.prose and cues.HARDWARE.match(s.after)),
+    Rule("proportion", "design", "a proportion such as 3:2", lambda s: s.integer and s.prose and (re.match(r":\d", s.after) or re.search(r"\d:$", s.before))),
+    Rule("named constant", "design", "the value of a named constant", lambda s: not in_table(s) and not s.literal.percent and cues.CERTAIN_DESIGN.search(s.lead)),
+    Rule("set up", "design", "follows a verb of setting up", lambda s: not in_table(s) and cues.DESIGN_VERB.search(s.lead) and not cues.CLAIM.search(s.lead)),
     Rule("counted", "design", "counts things in a sentence without an outcome", is_measured_noun),
     Rule("sized", "design", "a size in a sentence without an outcome", is_weak_design),
     Rule("physical", "design", "a physical setting in a sentence without an outcome", is_method_unit),
@@ -286,5 +329,14 @@ def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
     for literal in literals:
         sight = Sight(reading, main if literal.stream == "main" else aside, literal, starts)
         rule = next(rule for rule in RULES if rule.fits(sight))
-        found.append(Classified(literal, rule.cls, rule.name, rule.why))
+        given = Classified(literal, rule.cls, rule.name, rule.why)
+        found.append(continue_list(main, found[-1], given) if found else given)
     return found
+
+
+def continue_list(text: str, last: Classified, given: Classified) -> Classified:
+    """A number that goes on a list of design constants is one of them."""
+    if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
+        return given
+    between = text[last.literal.end : given.literal.start]
+    return Classified(given.literal, "design", "list", "goes on a list of design constants") if LISTED.fullmatch(between) else given

@@ -7,9 +7,9 @@ import re
 from audit.numbers.stream import CITE, REF
 
 __all__ = [
-    "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONFIDENCE", "COUNTED", "DESIGN_VERB", "HYPHENATED", "IDENTIFIER", "INDEX", "LENGTH", "MONTH_AFTER",
-    "MONTH_BEFORE", "NAME_HYPHEN", "OWN", "PHYSICAL", "PLURAL", "PRIMITIVE", "PRODUCT", "PROPER", "RELATION", "SAMPLE", "SOFTWARE", "STATISTIC",
-    "STATISTIC_TEXT", "UNIT", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
+    "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED", "DESIGN_VERB", "HARDWARE", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME", "LENGTH", "MONTH_AFTER",
+    "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN", "PHYSICAL", "PLURAL", "PRIMITIVE", "PRODUCT", "PROPER", "QUALIFIED", "RELATION", "SAMPLE", "SOFTWARE", "STATISTIC",
+    "STATISTIC_TEXT", "UNIT", "VERBISH", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
 ]  # fmt: skip
 
 I = re.IGNORECASE  # noqa: E741
@@ -25,7 +25,7 @@ PHYSICAL = re.compile(rf"[\s-]*{UNIT}(?![A-Za-z])")
 CERTAIN_INDEX = re.compile(
     rf"(?:{REF}|\b(?:fig(?:ure)?s?|tab(?:le)?s?|sec(?:tion)?s?|sects?|eqs?|eqns?|equations?|chapters?|chap|appendix|appendices|app|theorems?|thm|lemmas?|"
     r"propositions?|prop|corollar(?:y|ies)|definitions?|remarks?|algorithms?|alg|listings?|pp?|pages?|vol(?:ume)?|no|nos|issues?|refs?|hypothes[ie]s|supp(?:lementary)?|"
-    r"footnotes?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
+    r"footnotes?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?#?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
     I,
 )  # fmt: skip
 INDEX = re.compile(
@@ -35,6 +35,7 @@ INDEX = re.compile(
     r"session|dataset|variant|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
+VERBISH = re.compile(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
 PLURAL = re.compile(r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b)[a-z-]+(?:s|en)\b")
 SOFTWARE = re.compile(
     r"\b(?:python|pytorch|torch|tensorflow|jax|numpy|scipy|pandas|cuda|cudnn|julia|matlab|stata|spss|sas|java|gcc|ubuntu|debian|centos|windows|macos|linux|android|ios|"
@@ -46,7 +47,7 @@ SOFTWARE = re.compile(
 NAME_HYPHEN = re.compile(r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$")
 PROPER = re.compile(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = re.compile(
-    r"(?:https?:|www\.|doi|arxiv|isbn|issn|pmid|orcid|grants?\b|licen[cs]e|\bid\b|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|lot|patent|zip|postal|phone|tel|commit|@)"
+    r"(?:https?:|www\.|doi|arxiv|isbn|issn|pmid|orcid|grants?\b|licen[cs]e|\bid\b|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|\blot\b|patent|zip|postal|phone|tel|commit|@)"
     r"[^.;]{0,24}$|[/@_]\S*$|\S+://\S*$",
     I,
 )  # fmt: skip
@@ -55,54 +56,59 @@ MONTHS = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|a
 MONTH_BEFORE = re.compile(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d+(?:st|nd|rd|th)?\s*(?:,|\u2013|--?)\s*)?$", I)
 MONTH_AFTER = re.compile(rf"(?:st|nd|rd|th)?(?:\s*(?:\u2013|--?|and|to)\s*\d+(?:st|nd|rd|th)?)?[\s\u00a0]+(?:of\s+)?{MONTHS}\b", I)
 YEAR_BEFORE = re.compile(
-    rf"(?:^|\b(?:in|since|until|till|from|by|during|before|after|between|early|late|mid|year|years|through|to|and|around|circa|of|at|workshop|conference|proc(?:eedings)?|edition|[A-Z]{{3,}}|"
-    rf"{MONTHS})|,|\(|al\.?,?|;|[\u2013-]|{CITE}|©|'|\d{{4}}\s?/)[\s\u00a0]*$"
+    rf"(?:^|\b(?i:in|since|until|till|from|by|during|before|after|between|early|late|mid|year|years|through|to|and|around|circa|of|at|with|than|versus|than in|workshop|conference|proc(?:eedings)?|edition|"
+    rf"{MONTHS})|\b[A-Z]{{3,}}|,|\(|al\.?,?|;|[\u2013-]|{CITE}|©|'|\d{{4}}\s?/)[\s\u00a0]*$"
 )
 YEAR_AFTER = re.compile(r"[\s\u00a0]*(?:$|[(.),;:\]\u2013-]|and|to|by|we|the|was|were|through|when|had|in|for|with|it|they|as|at|by|[A-Z\ue000-\ue00f])")
 
 STATISTIC = re.compile(
-    r"(?:^|[\s,;(\ue007])(?:p|P|r|R|F|t|T|z|Z|d|g|U|W|H|Q|D|M|b|B|V|S|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
-    r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\tau_?\w*\s*\^?2?|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14})?[\s\u200b]*(?:[=<>≈≤≥]|\\equiv)[\s\u2009]*[-\u2212+]?$"
+    r"(?:^|[\s,;(\ue007])(?:p|P|r|R|F|t|z|Z|d|g|U|W|M|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta(?!_\ue007?\d)|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
+    r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14})?[\s\u200b]*(?:[=<>≈≤≥]|\\equiv)[\s\u2009]*[-\u2212+]?$"
 )
 STATISTIC_TEXT = re.compile(r"(?:^|[\s,;(])(?:[pPrtFdzZgUWb]|SD|SE|SEM|M|Mdn|CI|AUC|R2|F1|OR|HR|RR|ICC|IQR|BF10|\\chi\^2)\s*(?:\([^)]*\))?\s*[=<>≈≤≥:]\s*[-\u2212]?$")
 RELATION = re.compile(r"(?:[=<>≈≤≥∈→≠]|\\propto|\\leftarrow|\\gets|\\coloneqq|:=|\\colon)[\s\u2009]*[-\u2212+]?$")
 SAMPLE = re.compile(r"(?:^|[^A-Za-z\\])(?:\\?[nNkKmTLBSJ])(?:_\S{1,12})?\u200b?\s*[=≥≤<>]\s*$")
-CONFIDENCE = re.compile(r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|credibility|prediction intervals?|CIs?\b|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))", I)
+CONFIDENCE = re.compile(r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|CIs?\b|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))", I)
 
+LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = re.compile(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|thresholds?|cut-?offs?|significance level|alpha|seeds?|warm-?up|budget|hidden (?:size|dimension|width)|"
-    r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window(?: size)?|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|"
-    r"sampling rate|frame rate|resolution|temperature(?: parameter)?|regulari[sz]ation|prior(?:s)?|betas?|epsilon|hyper-?parameters?|step size|bin(?: width| size)s?|tolerance|floor|power of|effect size of interest|"
-    r"slope parameter|grid|spacing|voltage|excitation|wavelength|magnification|scale|kernel(?: size)?|stride|padding|rank constraint|top-k|beam(?: size| width)?|train(?:ing)?[-/ ]test split|split|pre-?specified|target|criterion|limit(?:ed)?|"
-    r"maximum|minimum|at (?:most|least)|up to|every|per|each|first|last|next|within)\s*(?:size|value|rate)?s?\s*(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\()*\s*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
+    r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|tolerance|floor|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
+    rf"grid|excitation|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified|criterion)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
     I,
 )  # fmt: skip
+QUALIFIED = re.compile(r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I)
+CONDITION = re.compile(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
+HARDWARE = re.compile(r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b", I)
 WEAK_DESIGN = re.compile(
-    r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|rates?|durations?|intervals?|frequency|concentrations?|doses?|dosage|pressure|speed|power|volume|ages?|aged|number|total|ratio|levels?|floors?|series|sets?|"
-    r"temperatures?|sample|samples|steps?|nodes?|layers?|heads?)\s*(?:of|=|is|was|were|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
+    r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|over|rates? of)"
+    r"\s*(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
     I,
 )  # fmt: skip
 DESIGN_VERB = re.compile(
-    r"\b(?:us(?:e[ds]?|ing)|set(?:s|ting)?(?: to| at)?|fix(?:ed|ing)?|train(?:ed|s|ing)?|sampl(?:e[ds]?|ing)|draw(?:n|s)?|drew|choos(?:e|ing)|chosen?|split|repeat(?:ed)?|initiali[sz]ed?|consist(?:s|ed|ing)?|"
-    r"compris(?:es?|ed|ing)|contain(?:s|ed|ing)?|recruit(?:ed)?|enrol(?:l?ed)?|collect(?:ed)?|randomi[sz]ed|randomly|allocated|assign(?:ed)?|incubat(?:e|ed)|heat(?:ed)?|cool(?:ed)?|centrifug(?:e|ed)|stor(?:e|ed)|"
-    r"warm(?:ed)?(?: up)?|var(?:y|ied|ying)|swe(?:ep|pt)|record(?:ed)?|administer(?:ed)?|dilut(?:e|ed)|wash(?:ed)?|invit(?:e|ed)|interview(?:ed)?|screen(?:ed)?|run(?:ning|s)?|ran|evaluat(?:e|ed) (?:on|with|over)|"
-    r"optimi[sz]e[dr]?|implement(?:ed)?|resampl(?:e|ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|requir(?:e[ds]?|ing)|allow(?:s|ed)?|consider(?:ed|s)?|compar(?:e|ing)|has|have|had|having|build|built|default(?:s)?|"
-    r"appl(?:y|ied)|present(?:ed)? (?:for|at)|wait(?:ed)?|averag(?:e|ed|ing) over|for which|registered|designed?|planned?|simulat(?:e|ed|ing)|generat(?:e|ed|ing)|perform(?:ed)?|employ(?:ed)?|fit(?:ted)?|received|given|took part|participated|volunteered|"
-    r"completed?|annotat(?:e|ed)|label(?:l?ed)?|select(?:ed|ing)?|limit(?:ed)?|cap(?:ped)?|truncated?|padded|resized|cropped|normali[sz]ed|scal(?:e|ed)|decay(?:s|ed)?|divid(?:e|ed)|partition(?:ed)?|held out|reserve[ds]?|spent|paid|compensated)\b[^.;:\ue004]{0,60}$",
+    r"\b(?:us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
+    r"compris(?:es?|ed|ing)|contain(?:s|ed|ing)?|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
+    r"warmed up|var(?:y|ied|ying)|swe(?:ep|pt)|administered|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran|evaluated (?:on|with|over)|"
+    r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|considered|built|defaults?|requires?|"
+    r"appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|simulat(?:ed|ing)|generated|performed|employed|received|took part|participated|volunteered|"
+    r"completed|annotated|labell?ed|select(?:ed|ing)|limited|capped|truncated|padded|resized|cropped|normali[sz]ed|scaled|divided|partitioned|held out|reserved?|paid|compensated|followed for|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
     I,
 )  # fmt: skip
 COUNTED = re.compile(
-    r"[\s\u00a0-]*(?:[a-z-]+\s+){0,2}(?:layers?|blocks?|heads?|epochs?|steps?|iterations?|seeds?|runs?|folds?|participants|patients|subjects|volunteers|students|respondents|items|trials|tokens|gpus?|cpus?|cores?|threads?|nodes|"
+    r"[\s\u00a0-]*(?:(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against)\b)[A-Za-z0-9-]+\s+){0,2}(?:layers?|blocks?|heads?|epochs?|steps?|iterations?|seeds?|runs?|folds?|participants|patients|subjects|volunteers|students|respondents|items|trials|tokens|gpus?|cpus?|cores?|threads?|nodes|"
     r"parameters|features|classes|categories|units|neurons|channels|repetitions|replicates|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
     r"agents|episodes|dimensions?|bins|points|levels|groups|arms|conditions|sites|centres|centers|hospitals|schools|plots|mice|rats|cells|animals|species|blocks|sessions|batches|sequences|pixels|filters|chains|draws|"
-    r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|stimuli|variables|predictors|covariates|options|values|bits?|bytes)\b",
+    r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|stimuli|variables|predictors|covariates|options|values|firms|households|respondents|degrees of freedom)\b(?!\s+per\b)",
     I,
 )  # fmt: skip
+ORDINAL = re.compile(r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b")
+LAYOUT_NAME = re.compile(r"\\(?:arraystretch|baselinestretch|[A-Za-z@]*(?:sep|width|height|skip|size|fraction|number|depth|stretch|margin|penalty|limit))\s*\}?\s*(?:\[\d\])?\s*$")
 HYPHENATED = re.compile(r"-(?:bit|layer|layered|fold|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)")
 PRODUCT = re.compile(r"\s*×\s*\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 CLAIM = re.compile(
-    r"\b(?:f[oi]und|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|median|mean|"
-    r"averag\w+|scor\w+|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|show\w*|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result\w*|grew|"
+    r"\b(?:f[oi]und|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
+    r"average (?!over)|scor\w+|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result\w*|grew|"
     r"declin\w+|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip

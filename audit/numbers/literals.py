@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -30,7 +31,7 @@ FORMULA_NUMBER = re.compile(rf"{HEAD}(?<!\d)(?P<body>{INTEGER}(?:[.]\d+)?|\d+[.{
 """In a formula a plain comma separates numbers: `[0,1]` are two."""
 
 SIUNITX = frozenset("num SI qty numrange SIrange qtyrange numlist SIlist qtylist ang tablenum".split())
-SIMPLE = re.compile(r"[-+\u2212]?(?:\d+(?:[.,]\d+)*|\.\d+)")
+SIMPLE = re.compile(r"(?:(?<![\w.])[-+\u2212])?(?:\d+(?:[.,]\d+)*|\.\d+)")
 
 UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
@@ -41,7 +42,7 @@ VERBS = (
     "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
 )
 WORDS = re.compile(
-    rf"(?=[zotfsenabh\d])\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
+    rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
     rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b"
     rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
@@ -49,6 +50,9 @@ WORDS = re.compile(
     rf"|(?P<count>{CARDINAL})(?=\s+(?:\w+\s+){{1,2}}{VERBS}))",
     re.IGNORECASE,
 )
+
+WORD = re.compile(r"[A-Za-z]+|\d+")
+FIRST_WORDS = frozenset({*WORD_VALUES, "none", "all", "both", "neither", "a", "half"})
 
 
 @dataclass(slots=True)
@@ -74,13 +78,15 @@ class Literal:
 def find_literals(reading: Reading) -> list[Literal]:
     """Every literal of a reading, in source order."""
     main = reading.main.text()
-    found = [*find_digits(reading, main), *find_aside(reading)]
-    taken = [(literal.start, literal.end) for literal in found if literal.stream == "main"]
     words = list(find_words(reading, main))
-    spans = [(literal.start, literal.end) for literal in words]
-    covered = {begin for begin, _ in taken if any(first <= begin < last for first, last in spans)} if spans else set()
-    kept = [literal for literal in found if literal.stream != "main" or literal.start not in covered]
-    return sorted([*kept, *words], key=lambda literal: literal.source_start)
+    found = [*find_digits(reading, main), *find_aside(reading)]
+    starts, ends = [word.start for word in words], [word.end for word in words]
+
+    def covered(literal: Literal) -> bool:
+        index = bisect_right(starts, literal.start) - 1
+        return literal.stream == "main" and index >= 0 and literal.start < ends[index]
+
+    return sorted([*(literal for literal in found if not covered(literal)), *words], key=lambda literal: literal.source_start)
 
 
 def find_digits(reading: Reading, text: str) -> Iterator[Literal]:
@@ -168,7 +174,14 @@ def find_aside(reading: Reading) -> Iterator[Literal]:
 
 def find_words(reading: Reading, text: str) -> Iterator[Literal]:
     """Numbers written in words, where the words around make them a count or a ratio."""
-    for match in WORDS.finditer(text):
+    position = 0
+    for word in WORD.finditer(text):
+        if word.start() < position or not (word.group().isdigit() or word.group().lower().removesuffix("fold") in FIRST_WORDS):
+            continue
+        match = WORDS.match(text, word.start())
+        if match is None:
+            continue
+        position = match.end()
         start, end = next((match.span(name) for name in ("of", "none", "fold", "part", "percent", "count") if match[name]), match.span())
         frame = reading.main.frame(start)
         begin, stop = reading.main.source(start), reading.main.source_end(end - 1)

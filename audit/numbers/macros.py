@@ -35,7 +35,7 @@ COMMANDS: dict[str, Spec] = {
         multicolumn mmt; multirow omomt; cmidrule|cline om; specialrule mmm; addlinespace|toprule|midrule|bottomrule|hline o;
         captionsetup|subcaptionsetup|DeclareCaptionFont|lstset|pgfplotsset|tikzset|setlist|usetikzlibrary om; tikz ot; draw|fill|node|path|coordinate|addplot o;
         newcolumntype omm; arraystretch m; pagestyle|thispagestyle|pagenumbering m; enlargethispage|needspace m; titleformat mmmmm; titlespacing mmmm;
-        newlength|newcounter|newif|newenvironment|newtheorem|theoremstyle om; hyphenation m; bibliographystyle m; setstretch|setlength m;
+        newlength|newcounter|newif|newenvironment|newtheorem|theoremstyle om; hyphenation m; bibliographystyle m; setstretch m;
         subfloat Tt; subcaptionbox Tomt; item|caption T; linebreak|pagebreak|nolinebreak|nopagebreak o; pdfinfo|special|pdfliteral|directlua m;
         DeclareSIUnit omm; DeclareMathOperator mt; providecommand|newcommand|renewcommand|DeclareRobustCommand moot; newcommand*|renewcommand* moot;
         marginpar Tt; hspace m; phantom|hphantom|vphantom m; today o; tabcolsep|textfloatsep m; input|include|subfile|subfileinclude m; import|subimport mm;
@@ -95,7 +95,7 @@ PRINTED = {
 SILENT = frozenset(
     "textbf textit emph textsc texttt textrm textsf textnormal textup textmd underline uline mathbf mathrm mathit boldsymbol bm mathsf text mbox hbox "
     "textsubscript textsuperscript displaystyle textstyle scriptstyle small footnotesize scriptsize tiny normalsize large Large bfseries itshape ttfamily "
-    "centering noindent protect relax ensuremath makecell shortstack thead num SI qty SIrange qtyrange numrange SIlist qtylist numlist ang tablenum limits nolimits "
+    "centering noindent protect relax ensuremath makecell shortstack thead num SI qty SIlist qtylist numlist ang tablenum limits nolimits "
     "footnote caption captionof section subsection subsubsection paragraph subparagraph chapter part item title author date abstract centerline hfill vfill "
     "toprule midrule bottomrule hline cmidrule cline addlinespace newline linebreak multicolumn multirow textcolor colorbox rowcolor cellcolor phantom "
     "label raggedright em it bf rm sf tt sc sl leavevmode nonumber notag break allowbreak smallskip medskip bigskip clearpage newpage maketitle strut "

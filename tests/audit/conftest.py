@@ -22,16 +22,16 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
 @pytest.fixture
 def drafted(templates: dict[str, Project], tmp_path: Path) -> Project:
     """A committed registration without a seal."""
-    return templates["drafted"].copy(tmp_path / "project")
+    return templates["drafted"].copy(tmp_path / "drafted")
 
 
 @pytest.fixture
 def sealed(templates: dict[str, Project], tmp_path: Path) -> Project:
     """A committed seal, nothing run."""
-    return templates["sealed"].copy(tmp_path / "project")
+    return templates["sealed"].copy(tmp_path / "sealed")
 
 
 @pytest.fixture
 def ran(templates: dict[str, Project], tmp_path: Path) -> Project:
     """Sealed, run, judged, committed, in order."""
-    return templates["ran"].copy(tmp_path / "project")
+    return templates["ran"].copy(tmp_path / "ran")
