@@ -18,7 +18,7 @@ THIN = "\u2009\u00a0"
 INTEGER = rf"[1-9]\d{{0,2}}(?:(?P<sep>[,{NUMERIC_COMMA}{THIN}'\u2019])\d{{3}}(?!\d))(?:(?P=sep)\d{{3}}(?!\d))*"
 BODY = (
     rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|\d+(?:\.\d+){{2,}}|\d{{1,2}}:\d{{2}}(?::\d{{2}})?|{INTEGER}(?:[.]\d+)?"
-    rf"|0,{SPACE}\d{{3}}(?!\d|,)|\d+[.,{NUMERIC_COMMA}]\d+|\.\d+|\d{SPACE}\.\d+|\d+)"
+    rf"|0,{SPACE}\d{{3}}(?!\d|,)|\d+[.,{NUMERIC_COMMA}]\d+|(?<![A-Za-z\d])\.\d+|\d{SPACE}\.\d+|\d+)"
 )
 POWER = rf"{SPACE}*[×·]{SPACE}*10{SPACE}*\^{SPACE}*[+{MINUS}]?\d+{SCRIPT_END}?|[eE][+{MINUS}]?\d+(?![\w.])|\^[+{MINUS}]?\d+{SCRIPT_END}?"
 TAIL = (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path as FilePath
 from typing import Literal
 
 from pydantic import Field
 
-from audit.records import Frozen, Quantity, Record, Sha256
+from audit.records import Frozen, Quantity, Record, Sha256, write_bytes
 
 
 class Source(Frozen):
@@ -356,3 +358,16 @@ class Main(Record):
     shallow: Result
     deep: Result
     both: Result
+
+
+KINDS: tuple[type[Record], ...] = (DataManifest, Calibration, Collapse, Branch, Path, Main)
+
+
+def schema_text(model: type[Record]) -> str:
+    """The JSON Schema of a record, as it is committed."""
+    return json.dumps(model.model_json_schema(), sort_keys=True, indent=1) + "\n"
+
+
+if __name__ == "__main__":  # PYTHONPATH=src python -m rankcollapse.records: publish the schemas that the audit reads
+    for record in KINDS:
+        write_bytes(FilePath("schemas") / f"{record.model_fields['kind'].default}.json", schema_text(record).encode())
