@@ -13,7 +13,6 @@ from audit.load import parse_json, parse_yaml, read_bytes
 
 if TYPE_CHECKING:
     from audit.history import History
-    from audit.logs import Logs
     from audit.pipeline import Pipeline
     from audit.registration import Outcome, Registration, Seal
 
@@ -121,13 +120,6 @@ class Context:
         from audit.pipeline import read_pipeline
 
         return read_pipeline(self.root, self.parameters)
-
-    @cached_property
-    def logs(self) -> Logs:
-        """The run logs of the history and of the working tree, by digest of what they made."""
-        from audit.logs import Logs
-
-        return Logs(self)
 
     @cached_property
     def outcomes(self) -> dict[str, Outcome]:

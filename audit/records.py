@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from audit.digest import sha256_bytes
+from audit.digest import canonical_json, sha256_bytes, sha256_file
 from audit.finding import Refusal
 from audit.load import parse_json, read_bytes, read_json, read_yaml, write_bytes
 
 __all__ = [
-    "Frozen", "Provenance", "Quantity", "Record", "Refusal", "RunLog", "Sha256", "log_path", "parse_model",
-    "read_json", "read_model", "read_yaml", "record_bytes", "write_bytes", "write_record",
+    "Frozen", "Provenance", "Quantity", "Record", "Refusal", "RunLog", "Sha256", "canonical_json", "log_path", "parse_model",
+    "read_json", "read_model", "read_yaml", "record_bytes", "sha256_bytes", "sha256_file", "write_bytes", "write_record",
 ]  # fmt: skip
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

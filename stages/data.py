@@ -6,7 +6,7 @@ import sys
 
 from audit import gate
 from rankcollapse.params import load_params
-from rankcollapse.records import DataManifest
+from rankcollapse.manifest import DataManifest
 from rankcollapse.stage import DATA, MANIFEST, run_stage
 from rankcollapse.text import prepare_stream
 

@@ -10,8 +10,7 @@ import safetensors
 import safetensors.torch
 import torch
 
-from audit.digest import canonical_json, sha256_bytes
-from audit.records import Refusal, write_bytes
+from audit.records import Refusal, canonical_json, sha256_bytes, write_bytes
 from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, describe_runs
 
 PARTS = ("weights", "moment1", "moment2")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from audit.records import Refusal
-from rankcollapse.records import Source
+from rankcollapse.manifest import Source
 
 
 class Pin(NamedTuple):

@@ -86,7 +86,7 @@ class Setting:
     """s_0 of the hinge: the healthy value of Q; 0 where no term needs it."""
 
 
-class Interrupted(Exception):
+class Interrupted(KeyboardInterrupt):
     """A signal asked the engine to stop; its state is in the checkpoint."""
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from audit import gate
 from audit.records import Refusal, read_model
 from rankcollapse.params import ROLES, Params, Scale
-from rankcollapse.records import Calibration, DataManifest
+from rankcollapse.manifest import DataManifest
+from rankcollapse.records import Calibration
 
 DATA = Path("data")
 MANIFEST = Path("results/data/data.json")
@@ -19,8 +20,6 @@ INTERRUPTED = 130
 
 def run_stage(body: Callable[..., None], usage: tuple[str, ...] = (), argv: list[str] | None = None) -> int:
     """Call a stage's body with its arguments; bad input becomes one line and its exit code."""
-    from rankcollapse.engine import Interrupted
-
     words = sys.argv[1:] if argv is None else argv
     try:
         if len(words) != len(usage):
@@ -29,7 +28,7 @@ def run_stage(body: Callable[..., None], usage: tuple[str, ...] = (), argv: list
     except Refusal as refusal:
         print(refusal, file=sys.stderr)
         return refusal.code
-    except (Interrupted, KeyboardInterrupt):
+    except KeyboardInterrupt:
         print("interrupted; the same command goes on from the checkpoint", file=sys.stderr)
         return INTERRUPTED
     return 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from audit.records import Quantity, Refusal, read_model, record_bytes, write_bytes
 from rankcollapse.corpus import digest_bytes, digest_file, load_corpus
-from rankcollapse.records import Span, Stream
+from rankcollapse.manifest import Span, Stream
 from rankcollapse.vocabulary import Vocabulary, load_gpt2, read_vocabulary, train_bpe
 
 SPANS = ("train", "probe", "unseen")

@@ -1,4 +1,4 @@
-"""One tampering for each finding code: what is done, to which project, which check sees it, and which others do too."""
+"""Ways to tamper with a project: one function each."""
 
 from __future__ import annotations
 
@@ -6,39 +6,18 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import scripts
 from project import PILOT, Project
 
-from audit.checks import TABLE as CHECKS
 from audit.close import main as close
 from audit.records import Quantity
 
-EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
-HISTORY_CHECKS = ("sealing", "closed", "order", "code")
 SECOND = PILOT.replace("id: pilot", "id: second").replace("results/analyse/main.json", "results/train/shallow.json")
 SECOND = SECOND.replace("stage: analyse", "stage: train").replace("key: arms.treated", "key: score").replace("than: arms.untreated", "value: 0.5")
 SECOND = SECOND.replace('    undecided: {key: settled, op: "<", value: 2}\n', "")
 ELSEWHERE = "holds_for: {scale: paper}"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One tampering; with `also` disabled only `check` sees it, with both nothing does."""
-
-    code: str
-    check: str
-    tamper: Callable[[Project], None]
-    also: tuple[str, ...] = ()
-    base: str = "ran"
-    exit: int = 1
-    codes: frozenset[str] = frozenset()
-
-    @property
-    def wanted(self) -> set[str]:
-        return set(self.codes) or {self.code}
 
 
 def forge(project: Project, name: str, change: Callable[[Any], None]) -> None:
@@ -276,55 +255,3 @@ def script(function: Callable[[scripts.Script], object]) -> Callable[[Project], 
 
     tamper.__name__ = function.__name__
     return tamper
-
-
-TABLE = (
-    Row("A100", "registrations", bad_parameters, also=EVERY_OTHER, exit=2),
-    Row("A101", "registrations", bad_registration),
-    Row("A102", "registrations", outcome_without_seal, also=("outcomes", "records", "runs", "pipeline"), base="drafted"),
-    Row("A103", "seals", seal_content, also=("sealing", "runs", "closed", "code")),
-    Row("A104", "sealing", seal_bytes, also=("runs",)),
-    Row("A104", "sealing", script(scripts.sealed_again), also=("runs", "order", "code"), base="drafted"),
-    Row("A105", "seals", frozen_code),
-    Row("A106", "seals", committed_line_endings),
-    Row("A107", "seals", frozen_parameter),
-    Row("A108", "sealing", ledger_left_out, also=("order", "runs")),
-    Row("A109", "sealing", seal_before_its_bytes, also=("order", "runs")),
-    Row("A110", "sealing", attributes),
-    Row("A111", "registrations", same_predictions),
-    Row("A112", "outcomes", other_calibration, also=("runs",)),
-    Row("A113", "outcomes", unknown_metric),
-    Row("A114", "closed", edited_outcome),
-    Row("A200", "order", lost_object, exit=2),
-    Row("A201", "order", script(scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
-    Row("A202", "order", script(scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
-    Row("A203", "order", script(scripts.raw_run_before), base="drafted"),
-    Row("A204", "order", mended, base="sealed"),
-    Row("A205", "history", no_history, also=HISTORY_CHECKS, exit=2),
-    Row("A206", "history", replace_ref),
-    Row("A206", "history", grafts_file),
-    Row("A207", "history", hidden_from_git),
-    Row("A207", "history", assumed_unchanged),
-    Row("A300", "pipeline", bad_lock, exit=2),
-    Row("A301", "records", truncated, also=("runs", "pipeline")),
-    Row("A301", "records", not_a_number, also=("runs", "pipeline")),
-    Row("A301", "records", repeated_key, also=("runs", "pipeline")),
-    Row("A302", "records", extra_key, also=("runs",)),
-    Row("A302", "records", no_schema),
-    Row("A303", "runs", log_of_another),
-    Row("A304", "pipeline", edited_log, also=("runs",)),
-    Row("A304", "pipeline", edited_record, also=("runs",)),
-    Row("A304", "pipeline", no_lock, exit=2),
-    Row("A305", "runs", no_log, exit=2),
-    Row("A306", "pipeline", record_gone),
-    Row("A306", "pipeline", source_gone),
-    Row("A307", "records", typed_summary, also=("runs",)),
-    Row("A308", "seeds", dropped_seed, also=("runs",)),
-    Row("A309", "verdicts", flipped_verdict),
-    Row("A309", "verdicts", typed_count),
-    Row("A310", "pipeline", frozen_stage),
-    Row("A311", "code", other_code),
-    Row("A312", "pipeline", unproduced, also=("runs",)),
-    Row("A313", "pipeline", other_command),
-    Row("A314", "runs", stale_source),
-)

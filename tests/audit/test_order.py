@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import broken_scripts
 import pytest
 import scripts
 from project import Project
@@ -31,7 +32,7 @@ def test_honest_history_passes(script, drafted: Project, templates) -> None:
     assert report.code == 0, lines(report)
 
 
-@pytest.mark.parametrize("script", scripts.FAIL, ids=lambda script: script.__name__)
+@pytest.mark.parametrize("script", broken_scripts.FAIL, ids=lambda script: script.__name__)
 def test_dishonest_history_fails(script, drafted: Project, templates) -> None:
     """A record that did not come after its seal is a finding of order, or of the seal itself."""
     report = answer(script, drafted, templates)
@@ -40,7 +41,7 @@ def test_dishonest_history_fails(script, drafted: Project, templates) -> None:
     assert codes & {"A104", "A201", "A202", "A203"}, lines(report)
 
 
-@pytest.mark.parametrize("script", scripts.CANNOT, ids=lambda script: script.__name__)
+@pytest.mark.parametrize("script", broken_scripts.CANNOT, ids=lambda script: script.__name__)
 def test_lost_history_could_not_be_checked(script, drafted: Project, templates) -> None:
     """A history that hides which came first is neither a pass nor a fail."""
     report = answer(script, drafted, templates)
@@ -49,12 +50,12 @@ def test_lost_history_could_not_be_checked(script, drafted: Project, templates) 
 
 def test_forged_log_passes_and_is_not_claimed_otherwise(drafted: Project, templates) -> None:
     """A held-back record with a lying log looks honest to any history; the documents must not promise more."""
-    assert answer(scripts.forged_log, drafted, templates).code == 0
+    assert answer(broken_scripts.forged_log, drafted, templates).code == 0
 
 
 def test_words_of_a_failed_order(drafted: Project, templates) -> None:
     """The line names the record, the commit, what was expected and the cure."""
-    found = lines(answer(scripts.record_first, drafted, templates))
+    found = lines(answer(broken_scripts.record_first, drafted, templates))
     assert "A201 results/analyse/main.json was in the history before its seal; expected prereg/pilot.seal.json committed first" in found
     assert "introduces the record and does not hold the seal" in found
     assert "cure: register anew" in found
@@ -62,13 +63,13 @@ def test_words_of_a_failed_order(drafted: Project, templates) -> None:
 
 def test_words_of_a_lost_start(drafted: Project, templates) -> None:
     """A lost start commit says how to bring it back."""
-    found = lines(answer(scripts.squash_lost_start, drafted, templates))
+    found = lines(answer(broken_scripts.squash_lost_start, drafted, templates))
     assert "could not check: the commit its run started from is not in this history" in found
     assert "git tag audit/start/1 SHA" in found
 
 
 def test_shallow_clone_is_one_line(drafted: Project, templates) -> None:
     """A shallow clone gives one line with the cure, not one for each check."""
-    report = answer(scripts.depth(1), drafted, templates)
+    report = answer(broken_scripts.depth(1), drafted, templates)
     assert [finding.code for finding in report.findings if finding.severity == Severity.UNCHECKED] == ["A205"]
     assert "git fetch --unshallow" in lines(report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from project import Project
-from tampering import TABLE, Row
+from tampering_table import TABLE, Row
 
 from audit.checks import TABLE as CHECKS
 from audit.explain import EXPLAINED

@@ -11,7 +11,7 @@ from corpora import SENTENCES, prepare, read_folder, refusal
 
 from audit.records import Provenance, parse_json, read_model, record_bytes
 from rankcollapse import corpus, text, vocabulary
-from rankcollapse.records import DataManifest, Stream
+from rankcollapse.manifest import DataManifest, Stream
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,84 @@
+"""One tampering for each finding code: what is done, to which project, which check sees it, and which others do too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import broken_scripts
+import tampering
+from project import Project
+
+from audit.checks import TABLE as CHECKS
+
+EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
+HISTORY_CHECKS = ("sealing", "closed", "order", "code")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tampering; with `also` disabled only `check` sees it, with both nothing does."""
+
+    code: str
+    check: str
+    tamper: Callable[[Project], None]
+    also: tuple[str, ...] = ()
+    base: str = "ran"
+    exit: int = 1
+    codes: frozenset[str] = frozenset()
+
+    @property
+    def wanted(self) -> set[str]:
+        return set(self.codes) or {self.code}
+
+
+TABLE = (
+    Row("A100", "registrations", tampering.bad_parameters, also=EVERY_OTHER, exit=2),
+    Row("A101", "registrations", tampering.bad_registration),
+    Row("A102", "registrations", tampering.outcome_without_seal, also=("outcomes", "records", "runs", "pipeline"), base="drafted"),
+    Row("A103", "seals", tampering.seal_content, also=("sealing", "runs", "closed", "code")),
+    Row("A104", "sealing", tampering.seal_bytes, also=("runs",)),
+    Row("A104", "sealing", tampering.script(broken_scripts.sealed_again), also=("runs", "order", "code"), base="drafted"),
+    Row("A105", "seals", tampering.frozen_code),
+    Row("A106", "seals", tampering.committed_line_endings),
+    Row("A107", "seals", tampering.frozen_parameter),
+    Row("A108", "sealing", tampering.ledger_left_out, also=("order", "runs")),
+    Row("A109", "sealing", tampering.seal_before_its_bytes, also=("order", "runs")),
+    Row("A110", "sealing", tampering.attributes),
+    Row("A111", "registrations", tampering.same_predictions),
+    Row("A112", "outcomes", tampering.other_calibration, also=("runs",)),
+    Row("A113", "outcomes", tampering.unknown_metric),
+    Row("A114", "closed", tampering.edited_outcome),
+    Row("A200", "order", tampering.lost_object, exit=2),
+    Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
+    Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
+    Row("A203", "order", tampering.script(broken_scripts.raw_run_before), base="drafted"),
+    Row("A204", "order", tampering.mended, base="sealed"),
+    Row("A205", "history", tampering.no_history, also=HISTORY_CHECKS, exit=2),
+    Row("A206", "history", tampering.replace_ref),
+    Row("A206", "history", tampering.grafts_file),
+    Row("A207", "history", tampering.hidden_from_git),
+    Row("A207", "history", tampering.assumed_unchanged),
+    Row("A300", "pipeline", tampering.bad_lock, exit=2),
+    Row("A301", "records", tampering.truncated, also=("runs", "pipeline")),
+    Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
+    Row("A301", "records", tampering.repeated_key, also=("runs", "pipeline")),
+    Row("A302", "records", tampering.extra_key, also=("runs",)),
+    Row("A302", "records", tampering.no_schema),
+    Row("A303", "runs", tampering.log_of_another),
+    Row("A304", "pipeline", tampering.edited_log, also=("runs",)),
+    Row("A304", "pipeline", tampering.edited_record, also=("runs",)),
+    Row("A304", "pipeline", tampering.no_lock, exit=2),
+    Row("A305", "runs", tampering.no_log, exit=2),
+    Row("A306", "pipeline", tampering.record_gone),
+    Row("A306", "pipeline", tampering.source_gone),
+    Row("A307", "records", tampering.typed_summary, also=("runs",)),
+    Row("A308", "seeds", tampering.dropped_seed, also=("runs",)),
+    Row("A309", "verdicts", tampering.flipped_verdict),
+    Row("A309", "verdicts", tampering.typed_count),
+    Row("A310", "pipeline", tampering.frozen_stage),
+    Row("A311", "code", tampering.other_code),
+    Row("A312", "pipeline", tampering.unproduced, also=("runs",)),
+    Row("A313", "pipeline", tampering.other_command),
+    Row("A314", "runs", tampering.stale_source),
+)
