@@ -31,6 +31,9 @@ from rankcollapse.records import (
 )
 from rankcollapse.tables import ARMS, LOSS_ARMS
 
+LEAST_GRADIENT = 1e-30
+LEAST_SKIP = 1e-3
+
 
 @dataclass(frozen=True)
 class Recovery:
@@ -162,9 +165,9 @@ def summarise_arm(arm: str, cases: list[Case], scale: Scale) -> Arm:
     )
 
 
-def ratios(top: Sequence[float], bottom: Sequence[float]) -> list[float]:
-    """Elementwise ratios; a vanishing denominator gives a very large, finite number."""
-    return [a / b if b else (1e300 if a else 1.0) for a, b in zip(top, bottom, strict=True)]
+def ratios(top: Sequence[float], bottom: Sequence[float], least: float = LEAST_GRADIENT) -> list[float]:
+    """Elementwise ratios; a denominator counts as at least `least`, since a ratio against zero says nothing."""
+    return [a / max(b, least) for a, b in zip(top, bottom, strict=True)]
 
 
 def summarise_path(cases: list[Case], scale: Scale) -> PathSummary:
@@ -207,7 +210,7 @@ def summarise_force(cases: list[Case], scale: Scale) -> Force:
 def summarise_hysteresis(cases: list[Case], scale: Scale) -> Hysteresis:
     """Skip scale at recovery on the reversed ramp over the scale at collapse; 0 for an event that did not recover."""
     recovered = [case.recovery("ramp").skip or 0.0 for case in cases]
-    ratio = ratios(recovered, [case.event.skip_at_collapse for case in cases])
+    ratio = ratios(recovered, [case.event.skip_at_collapse for case in cases], LEAST_SKIP)
     return Hysteresis(
         skip_at_recovery=trained(recovered, scale, digits=2),
         ratio=trained(ratio, scale, digits=0, style="integer"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import importlib.metadata
 import json
 from base64 import urlsafe_b64encode
@@ -12,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from audit.records import Refusal
+from audit.records import Refusal, sha256_bytes, sha256_file
 from rankcollapse.manifest import Source
 
 
@@ -80,7 +79,7 @@ def read_pinned(pin: Pin) -> bytes:
         data = Path(str(entry.locate())).read_bytes()
     except OSError as error:
         raise Refusal(place, "cannot be read", observed=error.strerror or str(error), cure=f"reinstall: {INSTALL}") from None
-    observed = digest_bytes(data)
+    observed = sha256_bytes(data)
     if observed != pin.sha256:
         raise Refusal(place, "content differs from the pin", expected=f"SHA-256 {pin.sha256}", observed=observed, cure=f"reinstall: {INSTALL}")
     return data
@@ -89,7 +88,7 @@ def read_pinned(pin: Pin) -> bytes:
 def load_encyclopedia(limit: int | None) -> Corpus:
     """Article leads ordered by their own SHA-256: the file is sorted by topic, and spans must not differ in topic."""
     articles = json.loads(read_pinned(ENCYCLOPEDIA)).values()
-    ordered = sorted((article["extract"] for article in articles), key=lambda text: hashlib.sha256(text.encode()).digest())
+    ordered = sorted((article["extract"] for article in articles), key=lambda text: sha256_bytes(text.encode()))
     return build_corpus(
         "encyclopedia",
         list(islice(keep_text(ordered), limit)),
@@ -105,7 +104,7 @@ def load_shards(patterns: Sequence[str], limit: int | None) -> Corpus:
     """Documents of local Parquet files in the order listed, rows in file order."""
     paths = find_shards(patterns)
     documents = keep_text(text for path in paths for text in read_shard(path))
-    return build_fineweb(list(islice(documents, limit)), "local shards", "local", {path.as_posix(): digest_file(path) for path in paths})
+    return build_fineweb(list(islice(documents, limit)), "local shards", "local", {path.as_posix(): sha256_file(path) for path in paths})
 
 
 def find_shards(patterns: Sequence[str]) -> list[Path]:
@@ -183,21 +182,10 @@ def build_corpus(name: str, documents: list[str], **origin) -> Corpus:
     """Documents with the digest of their order and content; an empty corpus is refused."""
     if not documents:
         raise Refusal(f"source {name}", "the corpus is empty", expected="documents with text", observed="none", cure="correct data.source in params.yaml")
-    lines = "".join(digest_bytes(text.encode()) + "\n" for text in documents)
-    return Corpus(documents, Source(name=name, documents_sha256=digest_bytes(lines.encode()), **origin))
+    lines = "".join(sha256_bytes(text.encode()) + "\n" for text in documents)
+    return Corpus(documents, Source(name=name, documents_sha256=sha256_bytes(lines.encode()), **origin))
 
 
 def keep_text(documents) -> Iterator[str]:
     """Documents that are not blank."""
     return (text for text in documents if text.strip())
-
-
-def digest_bytes(data: bytes) -> str:
-    """SHA-256 of bytes, as 64 hex digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def digest_file(path: Path) -> str:
-    """SHA-256 of a file, read in blocks."""
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

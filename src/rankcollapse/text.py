@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.records import Quantity, Refusal, read_model, record_bytes, write_bytes
-from rankcollapse.corpus import digest_bytes, digest_file, load_corpus
+from audit.records import Quantity, Refusal, read_model, record_bytes, sha256_bytes, sha256_file, write_bytes
+from rankcollapse.corpus import load_corpus
 from rankcollapse.manifest import Span, Stream
 from rankcollapse.vocabulary import Vocabulary, load_gpt2, read_vocabulary, train_bpe
 
@@ -112,10 +112,10 @@ def write_stream(out: Path, tokens: np.ndarray, tokeniser: Vocabulary, spans: di
     np.save(buffer, tokens.astype("<u2"), allow_pickle=False)
     stream = Stream(
         file=TOKENS,
-        sha256=digest_bytes(buffer.getvalue()),
+        sha256=sha256_bytes(buffer.getvalue()),
         tokens=len(tokens),
         vocabulary_file=tokeniser.file,
-        vocabulary_sha256=digest_bytes(tokeniser.data),
+        vocabulary_sha256=sha256_bytes(tokeniser.data),
         vocabulary_size=tokeniser.size,
         end_of_text=tokeniser.end_of_text,
         spans=spans,
@@ -152,7 +152,7 @@ def check_file(path: Path, sha256: str) -> Path:
     """The path, once the file's digest is the expected one."""
     if not path.is_file():
         raise Refusal(path, "file is missing", cure=REPAIR)
-    observed = digest_file(path)
+    observed = sha256_file(path)
     if observed != sha256:
         raise Refusal(path, "content differs from the index", expected=f"SHA-256 {sha256}", observed=observed, cure=REPAIR)
     return path
