@@ -14,6 +14,7 @@ import pyarrow as arrow
 import pytest
 from corpora import SENTENCES, prepare, read_folder, refusal, write_shard
 
+from audit.records import sha256_file
 from rankcollapse import corpus, text, vocabulary
 
 
@@ -35,7 +36,7 @@ def test_fineweb_shards_become_a_stream(tmp_path, shard):
     tokens = np.concatenate([text.load_stream(tmp_path / "one", name) for name in text.SPANS]).tolist()
     whole = text.load_vocabulary(tmp_path / "one").decode(tokens)
     assert whole == "".join(f"{document}<|endoftext|>" for document in ["Second shard.", "Its end.", *SENTENCES])
-    assert content["source"].files == {path: corpus.digest_file(Path(path)) for path in (second, shard)}
+    assert content["source"].files == {path: sha256_file(Path(path)) for path in (second, shard)}
     assert content["documents"].value == 42 and content["vocabulary"].value == 50257
 
 

@@ -10,6 +10,7 @@ import pytest
 from corpora import SENTENCES, prepare, read_folder, refusal
 
 from audit.records import Provenance, parse_json, read_model, record_bytes
+from audit.records import sha256_file
 from rankcollapse import corpus, text, vocabulary
 from rankcollapse.manifest import DataManifest, Stream
 
@@ -192,7 +193,7 @@ def test_tokens_beyond_the_vocabulary_are_refused(tmp_path):
     tokens = np.load(tmp_path / "tokens.npy")
     tokens[3] = 257
     np.save(tmp_path / "tokens.npy", tokens)
-    changed = Stream.model_validate({**read_model(Stream, tmp_path / "stream.json").model_dump(), "sha256": corpus.digest_file(tmp_path / "tokens.npy")})
+    changed = Stream.model_validate({**read_model(Stream, tmp_path / "stream.json").model_dump(), "sha256": sha256_file(tmp_path / "tokens.npy")})
     (tmp_path / "stream.json").write_bytes(record_bytes(changed))
     expected = f"tokens do not fit the index; expected {index['tokens']} tokens below 257; found shape ({index['tokens']},), largest 257"
     assert expected in refusal(text.load_stream, tmp_path, "train")

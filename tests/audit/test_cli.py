@@ -1,0 +1,172 @@
+"""The command line in a process of its own: lines, exit codes, no traceback, quick."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from project import Project
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def audit(project: Project | Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    root = project.root if isinstance(project, Project) else project
+    code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); from audit.cli import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def test_verify_says_line_by_line_why_one_may_trust(ran: Project) -> None:
+    """One line a check with what was looked at, then the sum; exit 0."""
+    done = audit(ran, "verify")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stdout
+    assert lines[0] == "ok    history        the whole git history is here and nothing falsifies it (4 commits)".replace("history        ", f"{'history':{lines[0].index('the whole') - 6}}")
+    assert any("judged records came after their seal" in line and "(1 judged records, 4 commits)" in line for line in lines)
+    assert lines[-1].startswith("holds: ")
+
+
+def test_verify_as_json(ran: Project) -> None:
+    """The same report for machines: checks, findings, exit code."""
+    ran.edit("judge.py", "0.5", "0.4")
+    done = audit(ran, "verify", "--format", "json")
+    report = json.loads(done.stdout)
+    assert done.returncode == report["exit"] == 1
+    found = [finding for finding in report["findings"] if finding["severity"] == "finding"]
+    assert [(finding["code"], finding["place"]) for finding in found] == [("A105", "judge.py")]
+    assert {check["name"]: check["state"] for check in report["checks"]}["seals"] == "FAIL"
+
+
+def test_stage_writes_findings_only_and_stops_the_pipeline(ran: Project) -> None:
+    """The DVC stage leaves no notes, commit or time in its record, and fails on a finding and on could-not-check."""
+    done = audit(ran, "stage")
+    path = "results/audit/findings.json"
+    assert done.returncode == 0 and json.loads(ran.read(path)) == {"kind": "findings", "version": 1, "findings": []}
+    ran.edit("judge.py", "0.5", "0.4")
+    assert audit(ran, "stage").returncode == 1
+    assert [finding["code"] for finding in json.loads(ran.read(path))["findings"]] == ["A105"]
+    ran.git("checkout", "-q", "judge.py")
+    ran.git("rm", "-q", "--cached", "results/evaluate/pilot.run.json")
+    ran.git("commit", "-q", "-m", "Lose a log")
+    (ran.root / "results/evaluate/pilot.run.json").unlink()
+    assert audit(ran, "stage").returncode == 2
+    assert [finding["code"] for finding in json.loads(ran.read(path))["findings"]] == ["A305"]
+
+
+def test_crashed_stage_leaves_no_green_report(ran: Project) -> None:
+    """A stage that cannot even begin removes the report of an earlier one."""
+    audit(ran, "stage")
+    ran.write("audit.toml", "version = 2\n")
+    done = audit(ran, "stage")
+    assert done.returncode == 2 and "audit.toml" in done.stderr
+
+
+def test_seal_to_close(drafted: Project) -> None:
+    """The whole life of a registration through the commands, as a person types them."""
+    assert audit(drafted, "status").stdout == f"{'pilot':20} draft: audit seal pilot\n"
+    assert "sealed pilot: 4 files, 1 parameters" in audit(drafted, "seal", "pilot").stdout
+    stopped = audit(drafted, "gate", "train")
+    assert stopped.returncode == 2
+    assert stopped.stderr == (
+        "audit: prereg/pilot.seal.json: the seal is not committed: HEAD does not hold it; "
+        "expected the seal in HEAD's tree; cure: git add prereg && git commit\n"
+    )
+    drafted.commit("Seal pilot")
+    assert audit(drafted, "gate", "train").returncode == 0
+    drafted.train()
+    drafted.analyse()
+    assert "pilot: 2 met, 0 missed, 0 undecided of 2" in audit(drafted, "evaluate", "pilot").stdout
+    drafted.lock()
+    drafted.commit("Results")
+    assert audit(drafted, "verify").returncode == 0
+    assert audit(drafted, "close", "pilot").stdout.startswith("closed pilot: P1 met, P2 met\n")
+    drafted.commit("Close pilot")
+    assert audit(drafted, "status").stdout == f"{'pilot':20} closed\n"
+    assert audit(drafted, "verify").returncode == 0
+
+
+def test_printed_seed_commands_give_the_printed_seeds(sealed: Project) -> None:
+    """Each line of `audit seeds` can be pasted into a shell and gives the number behind it."""
+    lines = audit(sealed, "seeds", "pilot").stdout.splitlines()
+    commands = [line.split("#") for line in lines if "printf" in line]
+    assert len(commands) == 3
+    for command, note in commands:
+        digest = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
+        assert int(digest[:16], 16) & 0x7FFFFFFFFFFFFFFF == int(note.split(":")[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("seal", "nobody"), "audit: prereg/nobody.yaml: is not committed"),
+        (("seeds", "nobody"), "audit: prereg/nobody.yaml: no such registration"),
+        (("close", "pilot"), "audit: prereg/pilot.seal.json: the registration is not sealed"),
+        (("evaluate", "pilot", "--on", "none.json"), "audit: none.json: is not there"),
+        (("explain", "A999"), "audit: A999: no such finding code"),
+        (("verify", "--format", "xml"), "Usage: audit verify"),
+    ],
+)
+def test_bad_usage_is_exit_2(arguments: tuple[str, ...], words: str, drafted: Project) -> None:
+    """Bad input is one line on stderr and exit 2."""
+    done = audit(drafted, *arguments)
+    assert done.returncode == 2 and done.stderr.startswith(words) and not done.stdout
+
+
+def test_outside_a_project(tmp_path: Path) -> None:
+    """Without audit.toml there is one line with the cure."""
+    done = audit(tmp_path, "verify")
+    assert done.returncode == 2 and "no audit.toml here or above; cure: run inside a project" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("version = 1\n[paths]\nresutls = 'x'\n", "unknown key 'paths.resutls'"),
+        ("version = 2\n", "version is not valid"),
+        ("version = \n", "not readable as TOML"),
+        ("version = 1\n[records]\nmain = '/etc/passwd'\n", "a path leaves the project"),
+        ("version = 1\n[paths]\nresults = '../elsewhere'\n", "a path leaves the project"),
+    ],
+)
+def test_bad_configuration(text: str, words: str, ran: Project) -> None:
+    """audit.toml is a closed schema; nothing can be switched off in it by a typo."""
+    ran.write("audit.toml", text)
+    done = audit(ran, "verify")
+    assert done.returncode == 2 and done.stderr.startswith("audit: audit.toml") and words in done.stderr
+
+
+def test_closed_pipe_is_no_traceback(ran: Project) -> None:
+    """`audit verify | head -1` ends quietly."""
+    code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); from audit.cli import main; sys.exit(main())"
+    command = f"{sys.executable} -c '{code.replace(chr(39), chr(34))}' explain | head -1"
+    done = subprocess.run(["bash", "-c", command], cwd=ran.root, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("A100") and "Traceback" not in done.stderr
+
+
+def test_help_is_quick() -> None:
+    """`audit --help` imports nothing heavy: under 0.15 s of processor time more than Python itself."""
+    code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); from audit.cli import main; main(['--help'])"
+
+    def best(text: str) -> float:
+        spans = []
+        for _ in range(4):
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-c", text], capture_output=True, check=False)
+            spans.append(time.perf_counter() - begin)
+        return min(spans)
+
+    assert best(code) - best("pass") < 0.15
+
+
+def test_schemas_are_published(ran: Project) -> None:
+    """`audit schema` writes the schemas of the audit's own files, that of the verdicts among them."""
+    assert audit(ran, "schema").returncode == 0
+    schema = json.loads(ran.read("schemas/verdicts.json"))
+    assert schema["additionalProperties"] is False and {"met", "missed", "undecided", "of", "predictions"} <= set(schema["required"])
+    assert audit(ran, "verify").returncode == 0

@@ -1,0 +1,165 @@
+"""Each finding code of numbers and document: absent before the act, found after it, and gone with its check disabled."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from audit.building import build
+from audit.finding import Severity
+from audit.load import write_bytes
+from paper_project import Paper
+
+TEX = "manuscript/paper.tex"
+END = "\\end{document}"
+
+
+def add(text: str) -> Callable[[Paper], None]:
+    """Put a sentence before the end of the document."""
+    return lambda paper: paper.replace(TEX, END, text + "\n" + END)
+
+
+def exempt(pattern: str, count: int = 1) -> Callable[[Paper], None]:
+    """An exemption for a pattern in the main source."""
+    text = f"version: 1\nexemptions:\n  - {{place: {TEX}, pattern: '{pattern}', reason: quoted from the archive, count: {count}}}\n"
+    return lambda paper: paper.write("manuscript/exemptions.yaml", text)
+
+
+def both(*acts: Callable[[Paper], None]) -> Callable[[Paper], None]:
+    return lambda paper: [act(paper) for act in acts][0]
+
+
+def edit_record(paper: Paper) -> None:
+    paper.replace("results/analyse/main.json", "0.0887", "0.0881")
+
+
+ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
+    "typed result": ("A401", "numbers", add("The gap was 0.0887 nats."), r"nearest: \val{main.untreated.gap} = 0.0887"),
+    "typed rounding": ("A401", "numbers", add("The gap was 0.09 nats."), r"nearest: \val{main.untreated.gap} = 0.0887"),
+    "invented result": ("A401", "numbers", add("The gap was 0.7777 nats."), "matches no record"),
+    "typed in a caption": ("A401", "numbers", lambda paper: paper.replace(TEX, "\\caption{With", "\\caption{Of 0.51, with"), "typed number 0.51"),
+    "typed in a footnote": ("A401", "numbers", add("Text\\footnote{The gain was 0.52.}."), "typed number 0.52"),
+    "typed in words": ("A401", "numbers", add("Eight of ten runs recovered."), "number in words Eight of ten"),
+    "typed in a template": ("A401", "numbers", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", "ours & 0.53 \\\\ \\bottomrule"), "arms.tex.j2:6"),
+    "typed in an included file": ("A401", "numbers", both(lambda paper: paper.write("manuscript/more.tex", "The gap was 0.54."), add("\\input{more}")), "manuscript/more.tex:1:13"),
+    "mistyped key": ("A402", "keys", add("\\val{main.untreated.gpa}"), "nearest keys: untreated.gap"),
+    "unlisted record": ("A402", "keys", add("\\val{other.untreated.gap}"), "nearest keys: main.untreated.gap"),
+    "not a quantity": ("A402", "keys", add("\\val{main.untreated}"), "ends at no quantity"),
+    "unfit format": ("A402", "keys", add("\\val[word]{main.untreated.gap}"), "not a whole number"),
+    "unknown verdict": ("A402", "keys", add("\\verdict{pilot.P9}"), "nearest: pilot.P"),
+    "unknown provenance": ("A402", "keys", add("\\prov{main.commit}"), "no provenance value"),
+    "record moved on": ("A403", "generated", edit_record, "made from another version of results/analyse/main.json"),
+    "generated file edited": ("A403", "generated", lambda paper: paper.replace("manuscript/generated/arms.tex", "0.51", "0.61"), "edited by hand"),
+    "generated file lost": ("A403", "generated", lambda paper: (paper.root / "manuscript/generated/arms.tex").unlink(), "is missing"),
+    "generated file planted": ("A403", "generated", lambda paper: paper.write("manuscript/generated/x.tex", "0.5"), "a file that nothing generates"),
+    "exemption of nothing": ("A404", "exemptions", exempt("0.99"), "expected 1 places, named once; found 0"),
+    "exemption too wide": ("A404", "exemptions", both(add("The gap was 0.99, then 0.99."), exempt("0.99")), "found 2"),
+    "missing input": ("A405", "manuscript", add("\\input{gone}"), "included file is missing: gone"),
+    "open brace": ("A405", "manuscript", add("{ open"), "a group"),
+    "verdict left out": ("A406", "shown", lambda paper: paper.replace(TEX, "\\ifverdict{pilot.P2}{it held}{it failed}{it is open}", "no"), "the verdict of pilot.P2 is not shown"),
+    "verdict in a comment": ("A406", "shown", lambda paper: paper.replace(TEX, "P1 was \\verdict", "% P1 was \\verdict"), "the verdict of pilot.P1 is not shown"),
+    "macro redefined": ("A407", "constructs", lambda paper: paper.replace(TEX, "\\begin{document}", "\\renewcommand{\\val}[2][]{0.5}\\begin{document}"), "redefined outside generated/"),
+    "macro let": ("A407", "constructs", lambda paper: paper.replace(TEX, "\\begin{document}", "\\let\\verdict\\relax\\begin{document}"), "redefined"),
+    "number computed by TeX": ("A407", "constructs", add("\\the\\numexpr 90+9\\relax"), "computes a number"),
+    "catcode": ("A407", "constructs", add("\\catcode`\\1=13"), "changes what characters mean"),
+    "siunitx rounds": ("A407", "constructs", add("\\sisetup{round-mode=places}"), "lets LaTeX round"),
+    "broken template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "arm.gap", "arm.gpa"), "has no gpa"),
+    "bare number in a template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", "<< 5 >>"), "only quantities and text"),
+    "rounded across the target": ("A409", "rounding", add("\\val[fixed.3]{main.untreated.gap}"), "would change the verdict of pilot.P1"),
+}
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Paper:
+    made = Paper(tmp_path)
+    made.render()
+    return made
+
+
+def test_the_untouched_project_holds(paper: Paper) -> None:
+    """Nothing is found before anything is done; what is not built is a note."""
+    assert [finding.line() for finding in paper.report().findings if finding.severity is not Severity.NOTE] == []
+
+
+@pytest.mark.parametrize(("code", "check", "act", "words"), ACTS.values(), ids=ACTS)
+def test_each_act_is_found_by_its_check(paper: Paper, code: str, check: str, act: Callable[[Paper], None], words: str) -> None:
+    """The finding has the code and says what it should; with the check disabled the code is not found."""
+    act(paper)
+    found = [finding for finding in paper.report().findings if finding.code == code]
+    assert found and any(words in finding.line() for finding in found)
+    assert all(finding.code != code for finding in paper.report(check).findings)
+
+
+HONEST: dict[str, Callable[[Paper], None]] = {
+    "exempted with the right count": both(add("The gap was 0.99, then 0.99."), exempt("0.99", 2)),
+    "number in a comment": add("% The gap was 0.98."),
+    "year, section and seed": add("In 2019, see Section 3; we used seed 7 and 12 layers."),
+    "value quoted from elsewhere": add("An earlier study found 0.61 \\cite{x2019}."),
+    "construct exempted by name": both(add("\\the\\numexpr 1\\relax"), exempt("\\numexpr")),
+    "more digits": add("\\val[fixed.5]{main.untreated.gap}"),
+}
+
+
+@pytest.mark.parametrize("act", HONEST.values(), ids=HONEST)
+def test_the_honest_twin_stays_green(paper: Paper, act: Callable[[Paper], None]) -> None:
+    """The honest form of the same act finds nothing of numbers or sources."""
+    act(paper)
+    codes = {finding.code for finding in paper.report("generated", "pdf").findings if finding.severity is not Severity.NOTE}
+    assert codes == set()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Paper:
+    """A project with its PDF, built once."""
+    made = Paper(tmp_path_factory.mktemp("built"))
+    made.render()
+    (folder := made.root / "out").mkdir()
+    write_bytes(made.root / "manuscript/paper.pdf", build(made.context, folder).read_bytes())
+    return made
+
+
+def copy(built: Paper, root: Path) -> Paper:
+    shutil.copytree(built.root, root / "copy")
+    made = object.__new__(Paper)
+    made.root = root / "copy"
+    return made
+
+
+def rebuild(paper: Paper) -> None:
+    """Build the PDF as it is now, findings or not."""
+    (folder := paper.root / "again").mkdir()
+    write_bytes(paper.root / "manuscript/paper.pdf", build(paper.context, folder).read_bytes())
+
+
+def exchange(paper: Paper) -> None:
+    """A PDF with another digit, and back to the honest source."""
+    honest = (paper.root / "manuscript/generated/macros.tex").read_text()
+    paper.replace("manuscript/generated/macros.tex", "{audit@val@@main.untreated.gap}{0.0887}", "{audit@val@@main.untreated.gap}{0.0777}")
+    rebuild(paper)
+    paper.write("manuscript/generated/macros.tex", honest)
+
+
+PDF_ACTS: dict[str, tuple[str, Callable[[Paper], None], str]] = {
+    "value missing from the PDF": ("A502", exchange, r"\val{main.untreated.gap} does not stand in the PDF as often"),
+    "number without a source": ("A503", exchange, "number 0.0777 in the PDF has no source"),
+    "built from other sources": ("A504", add("More text."), "built from other sources"),
+    "no PDF at all": ("A501", lambda paper: (paper.root / "manuscript/paper.pdf").unlink(), "not built here"),
+    "no PDF but a text": ("A501", lambda paper: paper.write("manuscript/paper.pdf", "text"), "not readable as a PDF"),
+}
+
+
+def test_the_built_project_holds(built: Paper) -> None:
+    """A PDF built from the sources finds nothing, not even a note."""
+    assert [finding.line() for finding in built.report().findings] == []
+
+
+@pytest.mark.parametrize(("code", "act", "words"), PDF_ACTS.values(), ids=PDF_ACTS)
+def test_each_pdf_act_is_found(built: Paper, tmp_path: Path, code: str, act: Callable[[Paper], None], words: str) -> None:
+    """What was done to the PDF is found, and gone with the check disabled."""
+    paper = copy(built, tmp_path)
+    act(paper)
+    assert any(finding.code == code and words in finding.line() for finding in paper.report().findings)
+    assert all(finding.code != code for finding in paper.report("pdf").findings)

@@ -1,0 +1,109 @@
+"""Templates: own delimiters, strict names, one filter that prints numbers, text escaped, nothing empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from audit.finding import Refusal
+from audit.render import generate
+from audit.templates import latex_text
+from paper_project import Paper
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Paper:
+    return Paper(tmp_path)
+
+
+def body(paper: Paper, template: str) -> str:
+    """What a template gives, without the header."""
+    paper.write("manuscript/tables/arms.tex.j2", template)
+    text = generate(paper.context).files["arms.tex"].decode()
+    return "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+
+
+GOOD = {
+    "latex braces": (r"\newcommand{\s}[1]{^{#1}} \textbf{<< main.untreated.gap | val >>}", r"\newcommand{\s}[1]{^{#1}} \textbf{0.0887}"),
+    "percent at a line end": ("{%\na}%\n", "{%\na}%"),
+    "format": ('<< main.untreated.gap | val("fixed.2") >>', "0.09"),
+    "by key": ('<< q("main.untreated.neg") | val >>', r"\ensuremath{-}0.22"),
+    "label": ("<< main.arms[0].name | label >>", r"hinge\_4 \& more"),
+    "verdict": ("<% for row in verdicts.pilot.predictions %><< row.id | label >> << row.verdict >>; <% endfor %>", "P1 met; P2 missed; "),
+    "comment": ("a<# \\VAR 0.5 #>b", "ab"),
+    "tie of rounding": ("<< main.arms[1].gap | val >>", "1.01"),
+    "count": ("<% if main.arms | length == 2 %>two<% endif %>", "two"),
+}
+
+
+@pytest.mark.parametrize(("template", "text"), GOOD.values(), ids=GOOD)
+def test_good_templates(paper: Paper, template: str, text: str) -> None:
+    """Each gives exactly this LaTeX."""
+    assert body(paper, template) == text
+
+
+BAD = {
+    "unknown record": ("<< acc_seed_b >>", "'acc_seed_b' is undefined"),
+    "misspelt attribute": ("<< main.untreated.gpa | val >>", "main.untreated has no gpa|gpa"),
+    "unknown key": ('<< q("main.untreated.gpa") >>', "nearest keys: untreated.gap"),
+    "a quantity without the filter": ("<< main.untreated.gap >>", "printed without the filter"),
+    "arithmetic": ("<< main.untreated.gap.value * 1.1 >>", "only quantities and text"),
+    "arithmetic through the filter": ("<< (main.untreated.gap.value * 1.1) | val >>", "takes a quantity"),
+    "a number": ("<< 0.0887 >>", "only quantities and text"),
+    "digits in a text": ('<< "0.0887" >>', "text with digits"),
+    "typed label": ('<< "run 3" | label >>', "takes a text of a record"),
+    "empty": ('<< "" >>', "empty or placeholder"),
+    "none": ("<< none >>", "only quantities and text"),
+    "placeholder": ('<< "TODO" >>', "empty or placeholder"),
+    "a record": ("<< main >>", "cannot be printed"),
+    "syntax": ("<% for %>", r"arms\.tex\.j2:1"),
+    "unknown filter": ("<< main.untreated.gap | round >>", "No filter named 'round'"),
+    "escape from the sandbox": ("<< main.__class__.__mro__ >>", "undefined|unsafe|has no"),
+    "unknown provenance": ('<< prov("main.commit") >>', "no provenance value"),
+}
+
+
+@pytest.mark.parametrize(("template", "reason"), BAD.values(), ids=BAD)
+def test_bad_templates(paper: Paper, template: str, reason: str) -> None:
+    """Each is refused in one line that names the template."""
+    with pytest.raises(Refusal, match=reason) as refused:
+        body(paper, template)
+    assert "manuscript/tables/arms.tex.j2" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+ESCAPED = {"12%": r"12\%", "run_a": r"run\_a", "A & B": r"A \& B", "~/x": r"\textasciitilde{}/x", "\u03b1": r"\ensuremath{\alpha}", "0.5 # note": r"0.5 \# note",
+           "a\\b{c}": r"a\textbackslash{}b\{c\}", "$5^2$": r"\$5\textasciicircum{}2\$", ">= 3": r"\ensuremath{\ge} 3", "Mäder": "Mäder"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "latex"), ESCAPED.items(), ids=list(ESCAPED))
+def test_text_is_escaped(text: str, latex: str) -> None:
+    """Nothing in a value can hide the rest of its line."""
+    assert latex_text(text) == latex
+
+
+def test_text_that_latex_cannot_print_is_refused() -> None:
+    """A character without a form is named by its code point."""
+    with pytest.raises(Refusal, match=r"U\+4E16"):
+        latex_text("\u4e16")
+
+
+def test_two_templates_of_one_name_are_refused(paper: Paper) -> None:
+    """No generated file silently replaces another."""
+    paper.write("manuscript/arms.tex.j2", "x")
+    with pytest.raises(Refusal, match="two templates write one file"):
+        generate(paper.context)
+
+
+def test_keys_that_differ_only_in_digits_stay_apart(paper: Paper) -> None:
+    """`acc`, `acc_1`, `acc.one` and the like each keep their own value in LaTeX's look-up."""
+    record = {"kind": "main", "version": 1}
+    for number, key in enumerate(["acc", "acc_1", "acc_2", "accOne", "input", "def"]):
+        record[key] = {"value": number, "unit": "1", "digits": 0, "tolerance": 0.0}
+    paper.record("results/analyse/main.json", record)
+    paper.write("manuscript/tables/arms.tex.j2", "x")
+    uses = " ".join(rf"\val{{main.{key}}}" for key in record if key not in ("kind", "version"))
+    paper.write("manuscript/paper.tex", rf"\documentclass{{article}}\begin{{document}}{uses}\end{{document}}")
+    macros = generate(paper.context).files["macros.tex"].decode()
+    assert [f"\\@namedef{{audit@val@@main.{key}}}{{{number}}}" in macros for number, key in enumerate(["acc", "acc_1", "acc_2", "accOne", "input", "def"])] == [True] * 6
