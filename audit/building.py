@@ -65,7 +65,7 @@ def run_latex(source: Path, folder: Path, digest: str) -> subprocess.CompletedPr
     """latexmk without the user's configuration or a shell; no date and no path in the PDF, the digest of its sources in it."""
     stamp = rf"\pdftrailerid{{}}\pdfsuppressptexinfo=-1\pdfinfoomitdate=1\pdfinfo{{/{STAMP} ({digest})}}"
     latex = "pdflatex -no-shell-escape -interaction=nonstopmode -halt-on-error -file-line-error %O %P"
-    command = ["latexmk", "-norc", "-pdf", f"-pdflatex={latex}", f"-usepretex={stamp}", f"-outdir={folder}", source.name]
+    command = ["latexmk", "-norc", "-pdf", f"-pdflatex={latex}", f"-pretex={stamp}", f"-outdir={folder}", source.name]
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG")}
     environment = {**kept, "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1", "max_print_line": "10000", "openout_any": "p"}
     try:

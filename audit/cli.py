@@ -12,19 +12,21 @@ import click
 @contextmanager
 def one_line() -> Iterator[None]:
     """Turn an expected failure into one line on stderr and its exit code."""
-    from audit.finding import Refusal
-
     try:
         yield
-    except Refusal as refusal:
-        click.echo(f"audit: {refusal}", err=True)
-        sys.exit(refusal.code)
     except KeyboardInterrupt:
         click.echo("audit: interrupted; nothing half-written is left", err=True)
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except Exception as error:
+        from audit.finding import Refusal  # here, because it costs `--help` a tenth of a second
+
+        if not isinstance(error, Refusal):
+            raise
+        click.echo(f"audit: {error}", err=True)
+        sys.exit(error.code)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -93,7 +94,17 @@ def start(
         data={name: digest for name, digest in digests.items() if is_data(context, name)},
     )
     code, changed = digest_modules(context), context.history.changed
+    warn_of_dirty_code(stage, standing, code, changed)
     return Run(context, stage, seeds, exploratory, provenance, standing, digests, code, changed, started, clock)
+
+
+def warn_of_dirty_code(stage: str, standing: Mapping[str, Standing], code: Mapping[str, str], changed: tuple[str, ...]) -> None:
+    """Say on stderr when a run under a seal starts with code that its start commit does not hold."""
+    dirty = sorted(set(code) & set(changed))
+    if standing and dirty:
+        more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
+        cure = "stop and commit first, or commit it unchanged together with the results"
+        print(f"audit: warning: {stage} runs {dirty[0]}{more} as HEAD does not hold it: {cure}", file=sys.stderr)
 
 
 def admit(

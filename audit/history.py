@@ -13,7 +13,10 @@ from pathlib import Path, PurePosixPath
 
 from audit.finding import Refusal
 
-CONFIGURATION = ("core.commitGraph=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "core.quotePath=false")
+CONFIGURATION = (
+    "core.commitGraph=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "core.quotePath=false",
+    "advice.graftFileDeprecated=false",
+)  # fmt: skip
 LINK, SUBMODULE = "120000", "160000"
 WHOLE_CLONE = "git fetch --unshallow (in CI: fetch-depth 0)"
 

@@ -15,7 +15,8 @@ from audit.document import Document, Use, load_document
 from audit.finding import Refusal
 from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
-from audit.numbers.reader import MOVING, read
+from audit.numbers.macros import MOVING
+from audit.numbers.reader import read
 from audit.numbers.scan import Scan, decode
 from audit.numbers.stream import NUMERIC_COMMA
 

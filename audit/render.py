@@ -51,7 +51,21 @@ def verdict_words(context: Context) -> dict[str, str]:
 
 
 def generate(context: Context) -> Generated:
-    """Render everything in memory; writes nothing."""
+    """Render everything in memory, once a context; writes nothing."""
+    if "_generated" not in context.__dict__:
+        try:
+            context.__dict__["_generated"] = render_all(context)
+        except Refusal as refusal:
+            context.__dict__["_generated"] = refusal
+    made = context.__dict__["_generated"]
+    if isinstance(made, Refusal):
+        raise made
+    assert isinstance(made, Generated)
+    return made
+
+
+def render_all(context: Context) -> Generated:
+    """The macros' file and every template, in memory."""
     document, keys = load_document(context), Keys.of(context)
     generated = Generated()
     sources: set[str] = set()

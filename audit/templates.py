@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from audit.finding import Refusal
@@ -38,8 +39,11 @@ class Node:
         self._value, self._place, self._note = value, place, note
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not isinstance(self._value, dict) or name not in self._value:
-            raise AttributeError(f"{self._place} has no {name}")
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if not isinstance(self._value, dict) or name not in self._value:
+            nearest = ", ".join(get_close_matches(name, list(self._value) if isinstance(self._value, dict) else [], n=3, cutoff=0.3)) or "none"
+            raise Refusal("template", f"{self._place} has no {name}", observed=f"nearest: {nearest}", cure="correct the name")
         return self[name]
 
     def __getitem__(self, name: Any) -> Any:
@@ -89,10 +93,14 @@ def latex_sign(sign: str, place: str) -> str:
 
 def print_value(value: Any) -> str:
     """What `<< >>` may print: LaTeX from a filter, or text without digits; never a bare number."""
+    from jinja2 import Undefined
+
     if isinstance(value, Latex):
         return value
     if isinstance(value, Quantity):
         raise Refusal("template", "a quantity is printed without the filter", cure="write << ... | val >>")
+    if isinstance(value, Undefined | Node):
+        return str(value)
     if not isinstance(value, str):
         raise Refusal("template", "only quantities and text can be printed", observed=f"{type(value).__name__} {value!r}", cure="use a quantity and the filter val")
     if is_placeholder(value):
@@ -113,10 +121,12 @@ def print_label(value: Any) -> Latex:
 
 def environment(quantity_of: Callable[[str], Quantity], folders: list[str]) -> SandboxedEnvironment:
     """The one Jinja environment: `<< >>`, `<% %>`, `<# #>`, lines `%%` and `%#`."""
-    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2 import FileSystemLoader, StrictUndefined, Undefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     def print_quantity(value: Any, form: str = "") -> Latex:
+        if isinstance(value, Undefined):
+            str(value)
         if isinstance(value, str):
             value = quantity_of(value)
         if not isinstance(value, Quantity):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
+from audit.load import parse_json
 from audit.order import LOST
 from audit.records import RunLog, log_path
 
@@ -19,10 +20,16 @@ def check(context: Context) -> Iterator[Finding]:
             continue
         if context.history.knows(log.commit):
             yield from _modules(context, path, log)
-            yield from _frozen(context, path, log)
+            for name in log.seals.keys() & context.seals.keys() - context.outcomes.keys():
+                yield from _frozen(context, path, name, log.commit, log.code)
         else:
             what = f"the commit its run started from ({log.commit[:10]}) is not in this history"
             yield Finding(code="A311", severity=Severity.UNCHECKED, place=log_path(path), what=what, cure=LOST)
+    for name, outcome in context.outcomes.items():
+        for path, blob in outcome.logs.items():
+            commit = parse_json(context.history.objects.blob(blob), path)["commit"]
+            if name in context.seals and context.history.knows(commit):
+                yield from _frozen(context, path, name, commit, {})
 
 
 def count(context: Context) -> str:
@@ -43,14 +50,14 @@ def _modules(context: Context, path: str, log: RunLog) -> Iterator[Finding]:
         yield Finding(code="A311", severity=weight, place=path, what=what, observed=observed, cure="commit the code, then run again")
 
 
-def _frozen(context: Context, path: str, log: RunLog) -> Iterator[Finding]:
-    for name in log.seals.keys() & context.seals.keys():
-        seal = context.seals[name]
-        for file in context.registrations[name].freezes.code:
-            digest = seal.files.get(file, "")
-            if log.code.get(file, digest) != digest or not _holds(context, log.commit, file, digest):
-                what = f"its run started with {file} other than {name} sealed it"
-                yield Finding(code="A311", place=path, what=what, expected=digest[:12], cure="restore the frozen file, commit, run again")
+def _frozen(context: Context, place: str, name: str, commit: str, ran: Mapping[str, str]) -> Iterator[Finding]:
+    """Frozen code, in the commit the run started from and among the modules it loaded."""
+    seal = context.seals[name]
+    for file in context.registrations[name].freezes.code:
+        digest = seal.files.get(file, "")
+        if ran.get(file, digest) != digest or not _holds(context, commit, file, digest):
+            what = f"its run started with {file} other than {name} sealed it"
+            yield Finding(code="A311", place=place, what=what, expected=digest[:12], cure="restore the frozen file, commit, run again")
 
 
 def _holds(context: Context, commit: str, path: str, digest: str) -> bool:

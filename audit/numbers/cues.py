@@ -16,7 +16,7 @@ I = re.IGNORECASE  # noqa: E741
 
 LENGTH = re.compile(r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)")
 PRIMITIVE = re.compile(
-    r"\\(?:penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
+    r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
 )
 UNIT = r"(?:°\s?C|°|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|weeks?|months?|years?|[munkM]?[gmlLMWVAJN]|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|kB|bits?|nats?|dB|eV|keV|MeV|GeV|Pa|kPa|mol|rpm)"

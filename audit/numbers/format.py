@@ -17,7 +17,7 @@ __all__ = ["FORMS", "escape", "format_quantity", "printed_value", "round_decimal
 
 FORMS = "fixed[.digits], percent[.digits], integer, scientific[.digits], word, Word, ordinal, n, min, max, unit"
 FORM = re.compile(r"(fixed|percent|integer|scientific|word|Word|ordinal|n|min|max|unit|)(?:\.(\d{1,2}))?")
-WIDE = Context(prec=60)
+WIDE = Context(prec=400)
 GROUPED_FROM = 10_000
 SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()

@@ -61,8 +61,11 @@ class Keys:
         """Key, value and printed form of every quantity."""
         found = []
         for key in self.quantities:
-            quantity = self.resolve(key, "audit.toml")
-            found.append((key, to_decimal(quantity.value), format_quantity(quantity)))
+            try:
+                quantity = self.resolve(key, "audit.toml")
+                found.append((key, to_decimal(quantity.value), format_quantity(quantity)))
+            except Refusal:
+                continue  # no valid quantity: A301 says so
         return found
 
     def matching(self, literal: Literal) -> list[tuple[str, str]]:

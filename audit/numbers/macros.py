@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["COMMANDS", "ENVIRONMENTS", "MATH_ENVIRONMENTS", "OPAQUE_ENVIRONMENTS", "PRINTED", "SILENT", "Spec"]
+__all__ = [
+    "BOUND", "CITES", "COMMANDS", "DEFINERS", "ENVIRONMENTS", "INCLUDES", "MATH_ENVIRONMENTS", "MOVING", "OPAQUE_ENVIRONMENTS", "PRINTED", "REFS", "SEAMS",
+    "SILENT", "UPRIGHT", "Spec",
+]  # fmt: skip
 
 
 class Spec(NamedTuple):
@@ -102,3 +105,15 @@ SILENT = frozenset(
     "thanks footnotetext footnotemark textquotesingle hspace vspace vspace* hspace* resizebox scalebox adjustbox rotatebox raisebox parbox makebox mathop".split()
 )
 """Commands that print nothing by themselves: what they wrap reads on without a seam."""
+
+BOUND = frozenset({"val", "verdict", "prov"})
+CITES = frozenset(name for name in COMMANDS if "cite" in name.lower())
+REFS = frozenset("ref eqref autoref cref Cref pageref nameref vref Vref labelcref subref ref* crefrange Crefrange".split())
+SEAMS = frozenset(
+    "footnote footnotetext caption captionof section subsection subsubsection paragraph chapter item title author thanks marginpar subfloat "
+    "newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand def gdef edef xdef includegraphics input include bibitem".split()
+)
+DEFINERS = frozenset({"def", "gdef", "edef", "xdef"})
+MOVING = frozenset("section subsection subsubsection chapter part paragraph caption captionof title author".split())
+UPRIGHT = frozenset({"text", "mbox", "hbox", "intertext", "textrm", "textnormal", "shortintertext", "footnote", "caption"})
+INCLUDES = frozenset({"input", "include", "subfile", "subfileinclude", "import", "subimport", "includegraphics", "bibliography", "addbibresource"})

@@ -5,22 +5,13 @@ from __future__ import annotations
 import re
 
 from audit.numbers.lexer import Lines, Token, lex
-from audit.numbers.macros import COMMANDS, ENVIRONMENTS, MATH_ENVIRONMENTS, OPAQUE_ENVIRONMENTS, PRINTED, SILENT, Spec
+from audit.numbers.macros import (
+    BOUND, CITES, COMMANDS, DEFINERS, ENVIRONMENTS, INCLUDES, MATH_ENVIRONMENTS, MOVING, OPAQUE_ENVIRONMENTS, PRINTED, REFS, SEAMS, SILENT, UPRIGHT, Spec,
+)  # fmt: skip
 from audit.numbers.stream import ARGUMENT, CELL, CITE, MACRO, NUMERIC_COMMA, REF, ROW, SCRIPT_END, SEAM, VALUE, Frame, Reading, Unread
 
-__all__ = ["BOUND", "MOVING", "read"]
+__all__ = ["read"]
 
-BOUND = frozenset({"val", "verdict", "prov"})
-CITES = frozenset(name for name in COMMANDS if "cite" in name.lower())
-REFS = frozenset("ref eqref autoref cref Cref pageref nameref vref Vref labelcref subref ref* crefrange Crefrange".split())
-SEAMS = frozenset(
-    "footnote footnotetext caption captionof section subsection subsubsection paragraph chapter item title author thanks marginpar subfloat "
-    "newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand def gdef edef xdef includegraphics input include bibitem".split()
-)
-DEFINERS = frozenset({"def", "gdef", "edef", "xdef"})
-MOVING = frozenset("section subsection subsubsection chapter part paragraph caption captionof title author".split())
-UPRIGHT = frozenset({"text", "mbox", "hbox", "intertext", "textrm", "textnormal", "shortintertext", "footnote", "caption"})
-INCLUDES = frozenset({"input", "include", "subfile", "subfileinclude", "import", "subimport", "includegraphics", "bibliography", "addbibresource"})
 UNKNOWN, UNKNOWN_MATH = Spec("otttt"), Spec("tttt")
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
 ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
@@ -67,7 +58,7 @@ class Reader:
         """At the end of the file: what is still open is said."""
         while self.top.parent is not None:
             if self.top.kind not in ("document",):
-                self.mark_unread(self.top.start, len(self.source), f"{self.describe(self.top)} is open at the end of the file")
+                self.mark_unread(self.top.start, len(self.source), f"{self.top.describe()} is open at the end of the file")
             self.pop()
 
     # frames
@@ -99,14 +90,10 @@ class Reader:
         place = self.reading.lines.place
         self.reading.unread.append(Unread(place(start)[0], place(max(start, end - 1))[0], why))
 
-    def describe(self, frame: Frame) -> str:
-        names = {"environment": f"environment {frame.name}", "argument": f"an argument of \\{frame.name}", "option": f"an option of \\{frame.name}"}
-        return names.get(frame.kind, "a formula" if frame.kind.startswith("math") else "a group")
-
     def close_to(self, target: Frame, end: int) -> None:
         """Close everything that stands open inside a frame, and say so."""
         while self.top is not target and self.top.parent is not None:
-            self.mark_unread(self.top.start, end, f"{self.describe(self.top)} is not closed where {self.describe(target)} ends")
+            self.mark_unread(self.top.start, end, f"{self.top.describe()} is not closed where {target.describe()} ends")
             self.pop()
 
     def find(self, kinds: tuple[str, ...], name: str | None = None) -> Frame | None:
@@ -199,7 +186,7 @@ class Reader:
     def on_paragraph(self, token: Token) -> None:
         self.script = False
         while self.top.kind in ("argument", "option") and self.top.opaque and self.top.name not in ("hypersetup", "lstset", "tikzset", "pgfplotsset"):
-            self.mark_unread(self.top.start, token.start, f"{self.describe(self.top)} is open at the end of a paragraph")
+            self.mark_unread(self.top.start, token.start, f"{self.top.describe()} is open at the end of a paragraph")
             self.pop()
         formula = self.find(("math", "math$", "math$$"))
         if formula is not None and self.top.math:

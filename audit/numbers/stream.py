@@ -39,6 +39,11 @@ class Frame:
     """Arguments of the same command that are still to come."""
     rest_class: str = ""
 
+    def describe(self) -> str:
+        """The frame as a reader of the source would call it."""
+        named = {"environment": f"environment {self.name}", "argument": f"an argument of \\{self.name}", "option": f"an option of \\{self.name}"}
+        return named.get(self.kind, "a formula" if self.kind.startswith("math") else "a group")
+
 
 @dataclass(slots=True)
 class Unread:

@@ -138,7 +138,7 @@ def summarise_state(cases: list[Case], unigram: float, scale: Scale) -> Collapse
         loss=trained([case.event.loss for case in cases], scale, digits=2, unit="nats"),
         loss_gap=trained(gap, scale, digits=2, unit="nats"),
         loss_gap_min=trained(gap, scale, "min", digits=2, unit="nats"),
-        loss_minus_unigram=trained([case.path.unseen_loss - unigram for case in cases], scale, digits=2, unit="nats"),
+        loss_from_unigram=trained([abs(case.path.unseen_loss - unigram) for case in cases], scale, digits=2, unit="nats"),
         entropy=trained(entropy, scale, digits=2),
         entropy_min=trained(entropy, scale, "min", digits=2),
         entropy_healthy=trained(healthy, scale, digits=2),
@@ -156,7 +156,7 @@ def summarise_arm(arm: str, cases: list[Case], scale: Scale) -> Arm:
         branches=count([True] * len(runs)),
         recovered_rank=count([recovery.steps is not None for recovery in recoveries]),
         recovered_effective=count([recovery.effective for recovery in recoveries]),
-        steps_to_recovery=trained(steps, scale, unit="steps", digits=0, style="integer") if steps else None,
+        steps_to_recovery=trained(steps, scale, unit="steps", digits=0) if steps else None,
         final_rank=trained([run.trajectory.rank[-1] for run in runs], scale, digits=2),
         final_residual=trained([run.trajectory.residual[-1] for run in runs], scale, digits=1, style="scientific"),
         loss_gap=trained([case.final_gap(arm) for case in cases], scale, digits=2, unit="nats"),
@@ -203,7 +203,7 @@ def summarise_force(cases: list[Case], scale: Scale) -> Force:
     return Force(
         penalty=trained(penalty, scale, digits=1, style="scientific"),
         hinge=trained(hinge, scale, digits=3),
-        hinge_over_penalty=trained(ratios(hinge, penalty), scale, digits=0, style="integer"),
+        hinge_over_penalty=trained(ratios(hinge, penalty), scale, digits=0),
     )
 
 
@@ -213,6 +213,6 @@ def summarise_hysteresis(cases: list[Case], scale: Scale) -> Hysteresis:
     ratio = ratios(recovered, [case.event.skip_at_collapse for case in cases], LEAST_SKIP)
     return Hysteresis(
         skip_at_recovery=trained(recovered, scale, digits=2),
-        ratio=trained(ratio, scale, digits=0, style="integer"),
-        ratio_min=trained(ratio, scale, "min", digits=0, style="integer"),
+        ratio=trained(ratio, scale, digits=0),
+        ratio_min=trained(ratio, scale, "min", digits=0),
     )

@@ -19,7 +19,7 @@ from rankcollapse.fanout import train_table
 from rankcollapse.measure import force_ratio, gradient_path, read_entropy, read_refined, term_path
 from rankcollapse.model import Shape, views
 from rankcollapse.params import ROLES, Scale
-from rankcollapse.quantities import count, trained
+from rankcollapse.quantities import count, exact, trained
 from rankcollapse.records import Branch, Calibration, Collapse, Event, EventPath, FloorRow, Profile, RoleCalibration, RunRow
 from rankcollapse.records import Path as PathRecord
 from rankcollapse.records import Trajectory as TrajectoryRow
@@ -100,13 +100,13 @@ def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, d
     if any(value < high for value in rank):
         raise Refusal(f"calibrate {role}", "a healthy network lies below the recovery threshold", expected=f">= {high:.3f}", observed=f"{min(rank):.3f}", cure="train longer before the ramp (driver.warm)")
     grid = judge_grid(scale, len(seeds), driven, low, high)
-    floor = next((row.floor for row in grid if row.stayed.value == len(seeds)), None)
+    floor = next((row.floor.value for row in grid if row.stayed.value == len(seeds)), None)
     if floor is None:
-        raise Refusal(f"calibrate {role}", "no floor of the grid collapses every seed for good", observed=", ".join(f"{row.floor:g}: {row.stayed.value}/{len(seeds)}" for row in grid), cure="add a smaller floor to driver.floors")
+        raise Refusal(f"calibrate {role}", "no floor of the grid collapses every seed for good", observed=", ".join(f"{row.floor.value:g}: {row.stayed.value}/{len(seeds)}" for row in grid), cure="add a smaller floor to driver.floors")
     dips = [last_below([*w.step, *t.step], [*w.rank, *t.rank], low) for (w, _), t in zip(warm, healthy, strict=True)]
     return RoleCalibration(
-        depth=depth,
-        floor=Quantity(value=floor, digits=2, tolerance=0.0),
+        depth=exact(depth, unit="blocks"),
+        floor=exact(floor, digits=3),
         healthy_rank=trained(rank, scale, "mean", digits=2),
         healthy_residual=trained([median(t.residual[-window:]) for t in healthy], scale, "mean", digits=2),
         healthy_q=sqrt(level - 1),
@@ -128,7 +128,7 @@ def judge_grid(scale: Scale, seeds: int, driven: Sequence[Trajectory], low: floa
     rows = []
     for index, floor in enumerate(scale.driver.floors):
         outcomes = [settle(t, scale, low, high) for t in driven[index * seeds : (index + 1) * seeds]]
-        rows.append(FloorRow(floor=floor, settled=count([s for s, _ in outcomes]), stayed=count([s and stays for s, stays in outcomes])))
+        rows.append(FloorRow(floor=exact(floor, digits=3), settled=count([s for s, _ in outcomes]), stayed=count([s and stays for s, stays in outcomes])))
     return tuple(rows)
 
 
@@ -149,7 +149,7 @@ def collapse(
     provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, seeds: Sequence[int], folder: str, states_out: Path
 ) -> Collapse:
     """Drive each seed into collapse beside its healthy control; save every collapse that settles."""
-    bench = set_up(f"collapse {role}", scale, calibration.depth, calibration.healthy_q, folder, dict(provenance.data))
+    bench = set_up(f"collapse {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, dict(provenance.data))
     floor, low, rule = float(calibration.floor.value), float(calibration.collapse_threshold.value), scale.rules
     stop = rules.Settled(low, scale.driver.warm, rule.settle_after, rule.settle_window)
     warm = bench.train("warm-up", warm_up(seeds, scale))
@@ -163,7 +163,7 @@ def collapse(
     keep = {f"event-{event.seed}": state for event, (_, state) in zip(found, driven, strict=True) if event}
     save_states(states_out / "states.safetensors", keep | {f"control-{seed}": state for seed, (_, state) in zip(seeds, healthy, strict=True)})
     return Collapse(
-        provenance=provenance, role=role, depth=calibration.depth, floor=floor,
+        provenance=provenance, role=role, depth=int(calibration.depth.value), floor=floor,
         events=tuple(event for event in found if event),
         unsettled=tuple(seed for seed, event in zip(seeds, found, strict=True) if not event),
         drivers=tuple(describe_run(run, t) for run, (t, _) in zip(drivers, driven, strict=True)),
@@ -196,7 +196,7 @@ def find_event(seed: int, driven: Trajectory, healthy: Trajectory, low: float, s
 
 def branch(provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path) -> Branch:
     """Continue every saved collapse under every treatment, and the controls to the last step that is compared."""
-    bench = set_up(f"branch {role}", scale, calibration.depth, calibration.healthy_q, folder, dict(provenance.data))
+    bench = set_up(f"branch {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, dict(provenance.data))
     saved, _ = load_states(states / "states.safetensors")
     runs = [run for event in collapsed.events for run in treat(event.seed, saved[f"event-{event.seed}"], collapsed.floor, scale)]
     seeds = [event.seed for event in collapsed.events]
@@ -204,11 +204,11 @@ def branch(provenance: Provenance, scale: Scale, role: str, calibration: RoleCal
     steps = [max(event.saved + longest(scale) - origin.step, 1) for event, origin in zip(collapsed.events, origins, strict=True)]
     controls = [control([seed], [origin], n, scale)[0] for seed, origin, n in zip(seeds, origins, steps, strict=True)]
     if not runs:
-        return Branch(provenance=provenance, role=role, depth=calibration.depth, branches=(), controls=())
+        return Branch(provenance=provenance, role=role, depth=int(calibration.depth.value), branches=(), controls=())
     table = sorted([*runs, *controls], key=lambda run: -run.steps)
     results = dict(zip((run.name for run in table), bench.train("treatments", table), strict=True))
     return Branch(
-        provenance=provenance, role=role, depth=calibration.depth,
+        provenance=provenance, role=role, depth=int(calibration.depth.value),
         branches=tuple(describe_run(run, results[run.name][0]) for run in runs),
         controls=tuple(describe_run(run, results[run.name][0]) for run in controls),
     )  # fmt: skip
@@ -218,13 +218,13 @@ def measure_paths(
     provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path
 ) -> PathRecord:
     """Per event, where task and added gradients arrive: collapsed, healthy, and right after a switch; no training, float64."""
-    bench = set_up(f"path {role}", scale, calibration.depth, calibration.healthy_q, folder, {})
+    bench = set_up(f"path {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, {})
     saved, _ = load_states(states / "states.safetensors")
     rows = []
     for event in collapsed.events:
         print(f"path {role}: seed {event.seed}", flush=True)
         rows.append(measure_event(bench, event, saved[f"event-{event.seed}"], saved[f"control-{event.seed}"], collapsed.floor))
-    return PathRecord(provenance=provenance, role=role, depth=calibration.depth, events=tuple(rows))
+    return PathRecord(provenance=provenance, role=role, depth=int(calibration.depth.value), events=tuple(rows))
 
 
 def measure_event(bench: Bench, event: Event, event_state: State, healthy_state: State, floor: float) -> EventPath:

@@ -26,6 +26,11 @@ def trained(
     return Quantity(value=SUMMARIES[summary](values), unit=unit, digits=digits, style=style, tolerance=tolerance, summary=summary, values=tuple(values))
 
 
+def exact(value: float | int, *, digits: int = 0, unit: str = "1") -> Quantity:
+    """A value that is set, not measured."""
+    return Quantity(value=value, unit=unit, digits=digits, style="fixed" if digits else "integer", tolerance=0.0)
+
+
 def count(flags: Sequence[bool]) -> Quantity:
     """How many units a condition holds for; a flip is never within tolerance."""
     return Quantity(value=sum(map(bool, flags)), digits=0, style="integer", tolerance=0.0, summary="count", values=tuple(int(flag) for flag in flags))

@@ -43,7 +43,7 @@ class RunRow(Frozen):
 class FloorRow(Frozen):
     """One floor of the calibration grid."""
 
-    floor: float
+    floor: Quantity
     settled: Quantity
     """Seeds whose collapse settled; the values are 0 or 1, in the order of the seeds."""
     stayed: Quantity
@@ -53,7 +53,8 @@ class FloorRow(Frozen):
 class RoleCalibration(Frozen):
     """What calibration froze for one role."""
 
-    depth: int
+    depth: Quantity
+    """Blocks of the networks."""
     floor: Quantity
     """The largest floor at which every seed collapsed and stayed collapsed."""
     healthy_rank: Quantity
@@ -215,8 +216,8 @@ class CollapsedState(Frozen):
     loss: Quantity
     loss_gap: Quantity
     loss_gap_min: Quantity
-    loss_minus_unigram: Quantity
-    """Loss on unseen text above the unigram loss of the training span, nats."""
+    loss_from_unigram: Quantity
+    """Distance of the loss on unseen text from the unigram entropy of the training span, nats."""
     entropy: Quantity
     entropy_min: Quantity
     entropy_healthy: Quantity

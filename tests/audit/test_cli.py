@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ def test_verify_says_line_by_line_why_one_may_trust(ran: Project) -> None:
     done = audit(ran, "verify")
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stdout
-    assert lines[0] == "ok    history        the whole git history is here and nothing falsifies it (4 commits)".replace("history        ", f"{'history':{lines[0].index('the whole') - 6}}")
+    assert lines[0].split("  ", 1)[0] == "ok" and lines[0].endswith("the whole git history is here and nothing falsifies it (4 commits)")
     assert any("judged records came after their seal" in line and "(1 judged records, 4 commits)" in line for line in lines)
     assert lines[-1].startswith("holds: ")
 
@@ -150,18 +150,16 @@ def test_closed_pipe_is_no_traceback(ran: Project) -> None:
 
 
 def test_help_is_quick() -> None:
-    """`audit --help` imports nothing heavy: under 0.15 s of processor time more than Python itself."""
+    """`audit --help` imports nothing heavy: less than 0.15 s of processor time more than Python itself."""
     code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); from audit.cli import main; main(['--help'])"
+    assert min(processor_time(code) for _ in range(4)) - min(processor_time("pass") for _ in range(4)) < 0.15
 
-    def best(text: str) -> float:
-        spans = []
-        for _ in range(4):
-            begin = time.perf_counter()
-            subprocess.run([sys.executable, "-c", text], capture_output=True, check=False)
-            spans.append(time.perf_counter() - begin)
-        return min(spans)
 
-    assert best(code) - best("pass") < 0.15
+def processor_time(code: str) -> float:
+    """Seconds of user time of a Python process, whoever else is busy on the machine."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
 
 
 def test_schemas_are_published(ran: Project) -> None:

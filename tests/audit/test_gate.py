@@ -206,6 +206,20 @@ def test_loaded_modules_are_logged(sealed: Project, monkeypatch: pytest.MonkeyPa
     assert sealed.start("collect").code == {"src/study/__init__.py": sha256_bytes(b"X = 1\n")}
 
 
+def test_dirty_code_under_a_seal_is_warned_of(sealed: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A confirmatory run that starts with uncommitted code says so before it costs anything."""
+    sealed.write("src/study/__init__.py", "X = 1\n")
+    sealed.commit("Code")
+    module = types.ModuleType("study")
+    module.__file__ = str(sealed.root / "src/study/__init__.py")
+    monkeypatch.setitem(sys.modules, "study", module)
+    sealed.start_training()
+    assert capsys.readouterr().err == ""
+    sealed.write("src/study/__init__.py", "X = 2\n")
+    sealed.start_training()
+    assert capsys.readouterr().err.startswith("audit: warning: train@shallow runs src/study/__init__.py as HEAD does not hold it: stop and commit first")
+
+
 def test_input_outside_the_project_is_refused(sealed: Project) -> None:
     """A path that leaves the project cannot be an input."""
     with pytest.raises(Refusal, match="lies outside the project"):

@@ -103,7 +103,7 @@ REPORTS = {
     "findings": ({"findings": [FINDING]}, "the audit stage reported 1; found A401 p w", 1),
     "unchecked": ({"findings": [FINDING | {"severity": "unchecked"}]}, "could not check", 2),
     "another file": ({"x": 1}, "not a report of the audit stage", 2),
-    "stale green report": ({"findings": []}, "the checks, made again, do not hold", 2),
+    "stale green report": ({"findings": []}, "the checks, made again, do not hold", 1),
 }
 
 

@@ -98,7 +98,7 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "number in a comment": add("% The gap was 0.98."),
     "year, section and seed": add("In 2019, see Section 3; we used seed 7 and 12 layers."),
     "value quoted from elsewhere": add("An earlier study found 0.61 \\cite{x2019}."),
-    "construct exempted by name": both(add("\\the\\numexpr 1\\relax"), exempt("\\numexpr")),
+    "construct exempted by name": both(add("\\catcode`\\@=11"), exempt("\\catcode")),
     "more digits": add("\\val[fixed.5]{main.untreated.gap}"),
 }
 
