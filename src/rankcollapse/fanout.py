@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -75,25 +76,39 @@ def run_jobs(jobs: list[Job]) -> dict[str, list[tuple[Trajectory, State]]]:
     context = get_context("spawn")
     lines = context.SimpleQueue()
     Thread(target=show.follow, args=(lines,), daemon=True).start()
+    pool = ProcessPoolExecutor(workers, context, initializer=start_worker, initargs=(lines,))
     try:
-        with ProcessPoolExecutor(workers, context, initializer=start_worker, initargs=(lines,)) as pool:
-            futures = {pool.submit(work, job): job for job in jobs}
-            return {futures[future].digest: future.result() for future in as_completed(futures)}
+        futures = {pool.submit(work, job): job for job in jobs}
+        return {futures[future].digest: future.result() for future in as_completed(futures)}
     except BrokenProcessPool:
         raise Refusal("fanout", "a worker process was killed", cure="run the same command again; it goes on from the checkpoints") from None
     finally:
+        pool.shutdown(wait=True, cancel_futures=True)
         lines.put(None)
 
 
+class Worker:
+    """What a worker process keeps between jobs: its queue for progress, and whether it was asked to stop."""
+
+    report: Any = None
+    stopped = False
+
+
 def start_worker(lines: Any) -> None:
-    """Set a worker up: its queue for progress."""
-    global report  # one queue a process, which a pool's initializer can hand over in no other way
-    report = lines.put
+    """Set a worker up; between jobs it leaves Ctrl-C to the parent."""
+    Worker.report = lines.put
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def work(job: Job) -> list[tuple[Trajectory, State]]:
-    """Train one job inside a worker."""
-    return train_job(job, report)
+    """Train one job inside a worker; a worker that was interrupted takes no other job."""
+    if Worker.stopped:
+        raise Interrupted
+    try:
+        return train_job(job, Worker.report)
+    except Interrupted:
+        Worker.stopped = True
+        raise
 
 
 def train_job(job: Job, say: Any) -> list[tuple[Trajectory, State]]:

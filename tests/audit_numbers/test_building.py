@@ -7,11 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from audit.building import build, first_error, main
+from audit.building import build, compare_text, first_error, main
+from audit.checks import TABLE
 from audit.finding import Refusal
+from audit.pdf import extract_text
+from audit.records import RunLog, write_record
 from audit.render import generate, read_header, write_generated
+from audit.rendering import main as render_main
 from audit.rendering import refuse_findings
-from paper_project import Paper
+from paper_project import MINE, Paper
 
 
 @pytest.fixture
@@ -115,3 +119,53 @@ def test_render_refuses(paper: Paper, report: dict[str, object] | None, words: s
     with pytest.raises(Refusal, match=words) as refused:
         refuse_findings(paper.context)
     assert refused.value.code == code
+
+
+def test_render_writes_when_everything_holds(paper: Paper, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With an empty report and checks that hold, the folder is written, and a fresh clone without it is a note."""
+    monkeypatch.setattr("audit.verify.TABLE", tuple(check for check in TABLE if check.name in MINE))
+    paper.write("results/audit/findings.json", '{"findings": []}')
+    assert [finding.line() for finding in paper.report().findings] == [
+        "A403 manuscript/generated note: not built here; cure: dvc repro render, or audit render",
+        "A501 manuscript/paper.pdf note: not built here; cure: dvc repro paper, or audit pdf",
+    ]
+    render_main()
+    assert capsys.readouterr().out == "rendered 2 files into manuscript/generated\n"
+    assert sorted(path.name for path in Path("manuscript/generated").iterdir()) == ["arms.tex", "macros.tex"]
+
+
+def test_own_macros_template_keeps_the_definitions(paper: Paper) -> None:
+    """An author's macros.tex.j2 adds to the definitions it prints."""
+    paper.write("manuscript/macros.tex.j2", "<< definitions >>\n\\newcommand{\\arm}{<< main.arms[1].name >>}\n")
+    macros = generate(paper.context).files["macros.tex"].decode()
+    assert "\\DeclareRobustCommand\\val" in macros and "\\newcommand{\\arm}{ramp}" in macros
+    assert "results/evaluate/pilot.json" in read_header(generate(paper.context).files["macros.tex"])
+
+
+def test_latex_runs_without_a_shell(paper: Paper, tmp_path: Path) -> None:
+    """Not even the restricted shell is open, and the user's latexmk configuration is not read."""
+    paper.render()
+    paper.write("manuscript/.latexmkrc", "die 'read';")
+    (tmp_path / "out").mkdir()
+    build(paper.context, tmp_path / "out")
+    log = (tmp_path / "out/paper.log").read_text(errors="replace")
+    assert "write18 enabled" not in log
+
+
+LOG = RunLog(
+    stage="analyse", command=("python",), commit="0123456789abcdef", changed=(), record="results/analyse/main.json", record_sha256="ab" * 32, outputs={}, inputs={}, code={},
+    seals={}, packages={"numpy": "2.1.0"}, python="3.11.7", machine="box_1, 2 cores", threads=2, started="2026-01-02T03:04:05Z", ended="x", seconds=5400.0,
+)  # fmt: skip
+
+
+def test_provenance_comes_from_run_logs(paper: Paper, tmp_path: Path) -> None:
+    """Commit, hours, machine and versions are printed from the log, escaped, and survive LaTeX."""
+    write_record(paper.root / "results/analyse/main.run.json", LOG)
+    keys = ("main.commit", "main.hours", "main.machine", "main.threads", "main.package.numpy", "all.hours", "all.machines")
+    paper.replace("manuscript/paper.tex", "P1 was", " ".join(rf"\prov{{{key}}}." for key in keys) + " P1 was")
+    paper.render()
+    assert "results/analyse/main.run.json" in read_header(generate(paper.context).files["macros.tex"])
+    (tmp_path / "out").mkdir()
+    text = " ".join(extract_text(build(paper.context, tmp_path / "out")).split())
+    assert "0123456789. 1.50. box 1, 2 cores. 2. 2.1.0. 1.50. 1. P1 was met; it failed." in text
+    assert compare_text(paper.context, text) == []
