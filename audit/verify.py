@@ -6,10 +6,14 @@ import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+import click
+
 from audit.checks import TABLE, Check
 from audit.context import Context
 from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
 from audit.load import write_bytes
+
+COLOURS = {"ok": "green", "FAIL": "red", "??": "yellow", "--": "bright_black"}
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,15 @@ def _count(context: Context, check: Check) -> str:
 def main(form: str, stage: str | None) -> int:
     """Verify the project here and print the report."""
     report = verify(Context.open(), stage)
-    print(as_json(report) if form == "json" else "\n".join(as_text(report)))
+    for line in [as_json(report)] if form == "json" else as_text(report):
+        click.echo(paint(line))
     return report.code
+
+
+def paint(line: str) -> str:
+    """A check's mark in colour; click takes the colour out again where nobody looks at a terminal."""
+    mark = line.split(" ", 1)[0]
+    return click.style(mark, fg=COLOURS[mark], bold=True) + line.removeprefix(mark) if mark in COLOURS else line
 
 
 def as_text(report: Report) -> Iterable[str]:
@@ -124,5 +135,5 @@ def run_stage() -> int:
     value = {"kind": "findings", "version": 1, "findings": [finding.model_dump(mode="json") for finding in standing]}
     write_bytes(path, (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False) + "\n").encode())
     for line in as_text(report):
-        print(line)
+        click.echo(paint(line))
     return report.code

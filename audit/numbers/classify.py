@@ -209,7 +209,7 @@ RULES: tuple[Rule, ...] = (
     Rule("condition", "design", "a condition under which something is measured", lambda s: s.prose and not s.literal.percent and s.lead.rstrip().endswith(" of") and cues.CONDITION.search(s.lead)),
     Rule("hardware", "design", "counts machines or draws", lambda s: s.integer and s.prose and cues.HARDWARE.match(s.after)),
     Rule("proportion", "design", "a proportion such as 3:2", lambda s: s.integer and s.prose and (re.match(r":\d", s.after) or re.search(r"\d:$", s.before))),
-    Rule("named constant", "design", "the value of a named constant", lambda s: not in_table(s) and not s.literal.percent and cues.CERTAIN_DESIGN.search(s.lead)),
+    Rule("named constant", "design", "the value of a named constant", lambda s: not in_table(s) and not s.literal.percent and (cues.CERTAIN_DESIGN.search(s.lead) or cues.LINKED_DESIGN.search(s.lead))),
     Rule("set up", "design", "follows a verb of setting up", lambda s: not in_table(s) and cues.DESIGN_VERB.search(s.lead) and not cues.CLAIM.search(s.lead)),
     Rule("counted", "design", "counts things in a sentence without an outcome", is_measured_noun),
     Rule("sized", "design", "a size in a sentence without an outcome", is_weak_design),

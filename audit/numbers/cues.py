@@ -7,7 +7,7 @@ import re
 from audit.numbers.stream import CITE, REF
 
 __all__ = [
-    "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED", "DESIGN_VERB", "HARDWARE", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME", "LENGTH", "MONTH_AFTER",
+    "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED", "DESIGN_VERB", "HARDWARE", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME", "LENGTH", "LINKED_DESIGN", "MONTH_AFTER",
     "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN", "PHYSICAL", "PLURAL", "PRIMITIVE", "PRODUCT", "PROPER", "QUALIFIED", "RELATION", "SAMPLE", "SOFTWARE", "STATISTIC",
     "STATISTIC_TEXT", "UNIT", "VERBISH", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
 ]  # fmt: skip
@@ -44,7 +44,7 @@ SOFTWARE = re.compile(
     r"iso|ieee|rfc|din|en|astm|ansi|cc[ -]by(?:-[a-z]+)*|gpl(?:v)?|apache|level-|usb|wi-?fi|bluetooth|http|web|industry)[\s\u00a0]*(?:version\s*|v\.?\s*|release\s*)?$",
     I,
 )  # fmt: skip
-NAME_HYPHEN = re.compile(r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$")
+NAME_HYPHEN = re.compile(r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$")
 PROPER = re.compile(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = re.compile(
     r"(?:https?:|www\.|doi|arxiv|isbn|issn|pmid|orcid|grants?\b|licen[cs]e|\bid\b|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|\blot\b|patent|zip|postal|phone|tel|commit|@)"
@@ -72,10 +72,15 @@ CONFIDENCE = re.compile(r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayes
 
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = re.compile(
-    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|thresholds?|cut-?offs?|significance level|alpha|seeds?|warm-?up|budget|hidden (?:size|dimension|width)|"
+    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|alpha|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
-    r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|tolerance|floor|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
-    rf"grid|excitation|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified|criterion)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
+    rf"excitation|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    I,
+)  # fmt: skip
+LINKED_DESIGN = re.compile(
+    rf"\b(?:thresholds?|cut-?offs?|budgets?|tolerances?|floors?|grids?|criterion|multipliers?|skip scales?|targets?)\s*(?:{LINK}\s*)+(?:about|approximately)?\s*[$~≈]?\s*$"
+    r"|\bat\s+(?:depths?|widths?|multipliers?|scales?|lags?|degrees?|orders?|ranks?|positions?)\s*(?:\d+\s*(?:,|and|or|to)\s*)*$",
     I,
 )  # fmt: skip
 QUALIFIED = re.compile(r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I)
@@ -89,10 +94,10 @@ WEAK_DESIGN = re.compile(
 DESIGN_VERB = re.compile(
     r"\b(?:us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
     r"compris(?:es?|ed|ing)|contain(?:s|ed|ing)?|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
-    r"warmed up|var(?:y|ied|ying)|swe(?:ep|pt)|administered|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran|evaluated (?:on|with|over)|"
-    r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|considered|built|defaults?|requires?|"
-    r"appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|simulat(?:ed|ing)|generated|performed|employed|received|took part|participated|volunteered|"
-    r"completed|annotated|labell?ed|select(?:ed|ing)|limited|capped|truncated|padded|resized|cropped|normali[sz]ed|scaled|divided|partitioned|held out|reserved?|paid|compensated|followed for|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
+    r"warmed up|var(?:y|ied|ying)|swe(?:ep|pt)|administered|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
+    r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
+    r"appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
+    r"completed|annotated|capped|truncated|padded|resized|cropped|divided|partitioned|held out|reserved?|paid|compensated|followed for|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
     I,
 )  # fmt: skip
 COUNTED = re.compile(

@@ -47,7 +47,7 @@ WORDS = re.compile(
     rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b"
     rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
     rf"|(?P<percent>{CARDINAL}\s+per\s?cent(?:age points?)?)\b"
-    rf"|(?P<count>{CARDINAL})(?=\s+(?:\w+\s+){{1,2}}{VERBS}))",
+    rf"|(?<!the )(?<!these )(?P<count>{CARDINAL})(?=\s+(?:\w+\s+){{1,2}}{VERBS}))",
     re.IGNORECASE,
 )
 

@@ -8,8 +8,9 @@ from statistics import median
 
 from audit.records import Provenance, Quantity
 from rankcollapse import events as rules
+from rankcollapse.measure import REFINE_BELOW
 from rankcollapse.params import Role, Scale
-from rankcollapse.quantities import count, trained
+from rankcollapse.quantities import count, exact, trained
 from rankcollapse.records import (
     Arm,
     Arms,
@@ -28,8 +29,9 @@ from rankcollapse.records import (
     Result,
     RoleCalibration,
     RunRow,
+    Settings,
 )
-from rankcollapse.tables import ARMS, LOSS_ARMS
+from rankcollapse.tables import ARMS, LOSS_ARMS, SWITCHES
 
 LEAST_GRADIENT = 1e-30
 LEAST_SKIP = 1e-3
@@ -98,7 +100,21 @@ def analyse(
     results = {role: summarise(str(collapsed[role].depth), [collapsed[role]], cases, unigram, scale) for role, cases in groups.items()}
     everything = [case for cases in groups.values() for case in cases]
     depths = " and ".join(str(record.depth) for record in collapsed.values())
-    return Main(provenance=provenance, **results, both=summarise(depths, list(collapsed.values()), everything, unigram, scale))
+    return Main(provenance=provenance, settings=describe_settings(scale), **results, both=summarise(depths, list(collapsed.values()), everything, unigram, scale))
+
+
+def describe_settings(scale: Scale) -> Settings:
+    """What was set: switches, the matched added loss, shares of the healthy values."""
+    rule = scale.rules
+    return Settings(
+        weak_switch=exact(SWITCHES["switch_03"], digits=1),
+        full_switch=exact(int(SWITCHES["switch_1"])),
+        added_loss=exact(scale.branches.added_loss, digits=1, unit="nats"),
+        refine_below=Quantity(value=REFINE_BELOW, digits=0, style="scientific", tolerance=0.0),
+        collapse_share=exact(rule.collapse, digits=2),
+        recover_share=exact(rule.recover, digits=2),
+        effective_share=exact(rule.effective, digits=2),
+    )
 
 
 def summarise(depth: str, records: Sequence[Collapse], cases: list[Case], unigram: float, scale: Scale) -> Result:

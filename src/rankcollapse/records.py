@@ -282,11 +282,26 @@ class Result(Frozen):
     """Final loss gap of the branches switched to 1 that recovered effectively, nats."""
 
 
+class Settings(Frozen):
+    """Values that were set and that the manuscript names."""
+
+    weak_switch: Quantity
+    full_switch: Quantity
+    added_loss: Quantity
+    """Matched added loss at switch-on, nats."""
+    refine_below: Quantity
+    """Relative residual below which readings come from double precision."""
+    collapse_share: Quantity
+    recover_share: Quantity
+    effective_share: Quantity
+
+
 class Main(Record):
     """The study's results, by role and over both."""
 
     kind: Literal["main"] = "main"
     version: Literal[1] = 1
+    settings: Settings
     shallow: Result
     deep: Result
     both: Result

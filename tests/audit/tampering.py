@@ -171,6 +171,10 @@ def repeated_key(p: Project) -> None:
     p.edit("results/train/shallow.json", '"tolerance": 1.0', '"tolerance": 1.0,\n  "tolerance": 2.0')
 
 
+def pointer(p: Project) -> None:
+    p.write("results/train/shallow.json", "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n")
+
+
 def extra_key(p: Project) -> None:
     forge(p, "train/shallow", lambda record: record.update(comment="fine"))
 

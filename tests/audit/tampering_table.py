@@ -63,6 +63,7 @@ TABLE = (
     Row("A301", "records", tampering.truncated, also=("runs", "pipeline")),
     Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
     Row("A301", "records", tampering.repeated_key, also=("runs", "pipeline")),
+    Row("A301", "records", tampering.pointer, also=("runs", "pipeline"), exit=2),
     Row("A302", "records", tampering.extra_key, also=("runs",)),
     Row("A302", "records", tampering.no_schema),
     Row("A303", "runs", tampering.log_of_another),
