@@ -14,6 +14,7 @@ from audit.load import parse_json, parse_yaml, read_bytes
 if TYPE_CHECKING:
     from audit.history import History
     from audit.pipeline import Pipeline
+    from audit.records import Provenance
     from audit.registration import Outcome, Registration, Seal
 
 
@@ -69,6 +70,14 @@ class Context:
     def records(self) -> dict[str, dict[str, Any]]:
         """Every readable record as a plain value, by path."""
         return {path: value for path, value in self._parsed.items() if isinstance(value, dict)}
+
+    @cached_property
+    def provenance(self) -> dict[str, Provenance]:
+        """What each record says it was made from, by path, where it says so in the right form."""
+        from audit.records import Provenance, parse_model
+
+        said = {path: _attempt(parse_model, Provenance, record.get("provenance"), path) for path, record in self.records.items()}
+        return {path: value for path, value in said.items() if isinstance(value, Provenance)}
 
     @cached_property
     def unreadable(self) -> dict[str, Refusal]:

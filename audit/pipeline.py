@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from audit.finding import Refusal
 from audit.load import parse_yaml, read_bytes
 from audit.registration import look_up
 
@@ -93,5 +94,22 @@ class Pipeline:
 
 def read_pipeline(root: Path, parameters: Any) -> Pipeline:
     """Read both files strictly."""
-    defined, locked = (parse_yaml(read_bytes(root / name), name) or {} if (root / name).is_file() else {} for name in (DEFINED, LOCKED))
-    return Pipeline(defined.get("stages") or {}, locked.get("stages") or {}, parameters)
+    defined, locked = (_read_stages(root, name) for name in (DEFINED, LOCKED))
+    for stage, entry in locked.items():
+        for out in [*_list(entry, "outs"), *_list(entry, "deps")]:
+            if not isinstance(out, Mapping) or not isinstance(out.get("path"), str):
+                raise Refusal(LOCKED, f"stage {stage} names an output or dependency without a path", cure=f"git checkout HEAD -- {LOCKED}, or dvc repro")
+    return Pipeline(defined, locked, parameters)
+
+
+def _read_stages(root: Path, name: str) -> dict[str, Mapping[str, Any]]:
+    value = parse_yaml(read_bytes(root / name), name) if (root / name).is_file() else None
+    stages = (value.get("stages") if isinstance(value, Mapping) else value) or {}
+    if not isinstance(stages, Mapping) or not all(isinstance(stage, Mapping) for stage in stages.values()):
+        raise Refusal(name, "holds no stages in the form that DVC writes", expected="stages: {name: {cmd: ...}}", cure=f"git checkout HEAD -- {name}")
+    return {str(stage): definition for stage, definition in stages.items()}
+
+
+def _list(entry: Mapping[str, Any], key: str) -> list[Any]:
+    found = entry.get(key, [])
+    return found if isinstance(found, list) else [found]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audit.context import Context
@@ -47,7 +47,9 @@ def _frozen_outputs(context: Context, seal: Seal) -> Iterator[Finding]:
         frozen, live = context.bytes_of(copy), context.records.get(origin)
         if frozen is None or live is None or sha256_bytes(frozen) == sha256_bytes(context.record_bytes[origin]):
             continue
-        moved = sorted(differences(parse_json(frozen, copy), live))
+        sealed = parse_json(frozen, copy)
+        dropped = {key for key, _ in walk_quantities(sealed)} - {key for key, _ in walk_quantities(live)}
+        moved = sorted(differences(sealed, live) | dropped)
         if moved:
             observed = ", ".join(moved[:3]) + (f" and {len(moved) - 3} more" if len(moved) > 3 else "")
             cure = f"git checkout HEAD -- {origin}; judging reads {copy} in any case"
@@ -57,13 +59,16 @@ def _frozen_outputs(context: Context, seal: Seal) -> Iterator[Finding]:
 
 
 def differences(one: Any, other: Any) -> set[str]:
-    """Keys of the quantities in which two records differ by more than the first one's tolerance."""
+    """Keys of the quantities that both records have and that differ by more than the first one's tolerance."""
     first, second = dict(walk_quantities(one)), dict(walk_quantities(other))
-    return {
-        key
-        for key in first.keys() | second.keys()
-        if key not in first or key not in second or abs(first[key]["value"] - second[key]["value"]) > first[key].get("tolerance", 0)
-    }
+    return {key for key in first.keys() & second.keys() if _moved(first[key], second[key])}
+
+
+def _moved(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    before, after, tolerance = one["value"], other["value"], one.get("tolerance", 0)
+    if not all(isinstance(number, int | float) for number in (before, after, tolerance)):
+        return bool(before != after)
+    return bool(abs(before - after) > tolerance)
 
 
 def _is_committed(context: Context, path: str) -> bool:

@@ -22,6 +22,9 @@ def check(context: Context) -> Iterator[Finding]:
         yield _unreadable(context, path, refusal)
     for path, record in context.records.items():
         yield from _fits(context, path, record)
+        if path not in context.provenance:
+            what = "does not say what it was made from"
+            yield Finding(code="A302", place=f"{path}:provenance", what=what, expected="stage, seals, parameters, seeds, data", cure=RERUN.format(path))
         yield from _adds_up(path, record)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from audit.context import Context
 from audit.digest import sha256_bytes
@@ -38,31 +37,27 @@ def _same_record(context: Context, path: str, log: RunLog) -> Iterator[Finding]:
         expected = f"{log.record} {log.record_sha256[:12]}"
         yield Finding(code="A303", place=path, what="is not the record its run log names", expected=expected, observed=found[:12], cure=RERUN.format(path))
         return
-    said = _provenance(context.records.get(path))
-    if said and (said.get("stage"), said.get("seals")) != (log.stage, log.seals):
+    said = context.provenance.get(path)
+    if said and (said.stage, said.seals) != (log.stage, log.seals):
         observed = f"stage {log.stage}, seals of {', '.join(log.seals) or 'none'}"
         yield Finding(code="A303", place=log_path(path), what="names another stage or other seals than the record", observed=observed, cure=RERUN.format(path))
 
 
 def _sources(context: Context, path: str) -> Iterator[Finding]:
     """A314: what the record says it was made from is what is there."""
-    said = _provenance(context.records.get(path))
-    for source, digest in (said.get("data") or {}).items():
+    said = context.provenance.get(path)
+    if said is None:
+        return
+    for source, digest in said.data.items():
         data = context.record_bytes.get(source)
         if data is not None and sha256_bytes(data) != digest:
             what = f"was made from another version of {source}"
-            yield Finding(code="A314", place=path, what=what, expected=str(digest)[:12], observed=sha256_bytes(data)[:12], cure="dvc repro")
-    for name, digest in (said.get("seals") or {}).items():
+            yield Finding(code="A314", place=path, what=what, expected=digest[:12], observed=sha256_bytes(data)[:12], cure="dvc repro")
+    for name, digest in said.seals.items():
         data = context.bytes_of(context.seal_path(name))
         if data is None or sha256_bytes(data) != digest:
-            yield Finding(code="A314", place=path, what=f"stands under a seal of {name} that is not there", expected=str(digest)[:12], cure=RERUN.format(path))
-    stage = str(said.get("stage", "")).split("@")[0]
-    for name in context.seals.keys() - context.outcomes.keys() - (said.get("seals") or {}).keys():
+            yield Finding(code="A314", place=path, what=f"stands under a seal of {name} that is not there", expected=digest[:12], cure=RERUN.format(path))
+    for name in context.seals.keys() - context.outcomes.keys() - said.seals.keys():
         registration = context.registrations[name]
-        if stage in registration.judged_stages() and context.holds(registration):
+        if said.stage.split("@")[0] in registration.judged_stages() and context.holds(registration):
             yield Finding(code="A314", place=path, what=f"was made without the seal of {name}, which its stage must wait for", cure="dvc repro")
-
-
-def _provenance(record: Any) -> dict[str, Any]:
-    found = record.get("provenance") if isinstance(record, dict) else None
-    return found if isinstance(found, dict) else {}

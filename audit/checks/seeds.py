@@ -12,12 +12,9 @@ from audit.registration import derive_seeds
 
 def check(context: Context) -> Iterator[Finding]:
     """Every record that names seeds and a seal."""
-    for path, record in context.records.items():
-        provenance = record.get("provenance")
-        if not isinstance(provenance, dict) or not provenance.get("seeds"):
-            continue
-        for name in (provenance.get("seals") or {}).keys() & context.seals.keys():
-            yield from _derived(context, path, record, name)
+    for path, provenance in context.provenance.items():
+        for name in provenance.seals.keys() & context.seals.keys() if provenance.seeds else ():
+            yield from _derived(context, path, provenance.seeds, name)
 
 
 def count(context: Context) -> str:
@@ -26,16 +23,15 @@ def count(context: Context) -> str:
     return f"{sum(sum(counts.values()) for counts in sets)} derived seeds"
 
 
-def _derived(context: Context, path: str, record: dict[str, Any], name: str) -> Iterator[Finding]:
+def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str) -> Iterator[Finding]:
     seal, counts = context.seals[name], context.registrations[name].seeds.sets
     sets = {seed_set: derive_seeds(seal, seed_set, count) for seed_set, count in counts.items()}
-    seeds = tuple(record["provenance"]["seeds"])
     if seeds not in sets.values():
         nearest = max(sets.values(), key=lambda wanted: len(set(wanted) & set(seeds)))
         what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"
         yield Finding(code="A308", place=f"{path}:provenance.seeds", what=what, expected=f"{len(nearest)} derived seeds", cure=cure)
     known = {seed for wanted in sets.values() for seed in wanted}
-    strange = sorted({seed for key, seed in _walk_seeds(record) if seed not in known})
+    strange = sorted({seed for key, seed in _walk_seeds(context.records[path]) if seed not in known})
     if strange:
         yield Finding(code="A308", place=path, what=f"names a seed that does not derive from {name}", observed=str(strange[0]), cure=f"audit seeds {name}")
 

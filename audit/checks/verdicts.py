@@ -22,7 +22,8 @@ def check(context: Context) -> Iterator[Finding]:
 
 def count(context: Context) -> str:
     """How many verdicts."""
-    return f"{sum(len(record.get('predictions', ())) for record in context.records.values() if record.get('kind') == 'verdicts')} verdicts"
+    records = [record.get("predictions") for record in context.records.values() if record.get("kind") == "verdicts"]
+    return f"{sum(len(predictions) for predictions in records if isinstance(predictions, list))} verdicts"
 
 
 def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:

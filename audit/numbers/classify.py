@@ -170,6 +170,14 @@ def is_weak_design(sight: Sight) -> object:
     return sight.prose and found and not sight.claims and not sight.literal.percent
 
 
+def is_span(sight: Sight) -> object:
+    """`over 9 years`, `across 5 seeds`; `at 60 degrees`."""
+    if not sight.prose or sight.literal.percent:
+        return False
+    spanned = sight.integer and cues.SPAN.search(sight.lead) and (cues.COUNTED.match(sight.after) or cues.PHYSICAL.match(sight.after))
+    return spanned or (re.search(r"\bat\s*\$?$", sight.lead) and cues.THERMAL.match(sight.after))
+
+
 def is_method_unit(sight: Sight) -> object:
     return sight.prose and re.search(r"\b(?:at|for|every|after|in|of|over)\s*$", sight.before, re.I) and cues.PHYSICAL.match(sight.after) and not sight.claims
 
@@ -207,7 +215,8 @@ RULES: tuple[Rule, ...] = (
     Rule("dimensions", "design", "one of several dimensions", lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before))),
     Rule("heading", "design", "a table's row or column label", is_heading),
     Rule("condition", "design", "a condition under which something is measured", lambda s: s.prose and not s.literal.percent and s.lead.rstrip().endswith(" of") and cues.CONDITION.search(s.lead)),
-    Rule("hardware", "design", "counts machines or draws", lambda s: s.integer and s.prose and cues.HARDWARE.match(s.after)),
+    Rule("span", "design", "over how much something is measured, or at which temperature", is_span),
+    Rule("hardware", "design", "counts machines or draws", lambda s: s.literal.kind in ("integer", "decimal") and s.prose and cues.HARDWARE.match(s.after)),
     Rule("proportion", "design", "a proportion such as 3:2", lambda s: s.integer and s.prose and (re.match(r":\d", s.after) or re.search(r"\d:$", s.before))),
     Rule("named constant", "design", "the value of a named constant", lambda s: not in_table(s) and not s.literal.percent and (cues.CERTAIN_DESIGN.search(s.lead) or cues.LINKED_DESIGN.search(s.lead))),
     Rule("set up", "design", "follows a verb of setting up", lambda s: not in_table(s) and cues.DESIGN_VERB.search(s.lead) and not cues.CLAIM.search(s.lead)),

@@ -8,8 +8,8 @@ from audit.numbers.stream import CITE, REF
 
 __all__ = [
     "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED", "DESIGN_VERB", "HARDWARE", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME", "LENGTH", "LINKED_DESIGN", "MONTH_AFTER",
-    "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN", "PHYSICAL", "PLURAL", "PRIMITIVE", "PRODUCT", "PROPER", "QUALIFIED", "RELATION", "SAMPLE", "SOFTWARE", "STATISTIC",
-    "STATISTIC_TEXT", "UNIT", "VERBISH", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
+    "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN", "PHYSICAL", "PLURAL", "PRIMITIVE", "PRODUCT", "PROPER", "QUALIFIED", "RELATION", "SAMPLE", "SOFTWARE", "SPAN", "STATISTIC",
+    "STATISTIC_TEXT", "THERMAL", "UNIT", "VERBISH", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
 ]  # fmt: skip
 
 I = re.IGNORECASE  # noqa: E741
@@ -31,8 +31,8 @@ CERTAIN_INDEX = re.compile(
 INDEX = re.compile(
     r"\b(?:lines?|items?|panels?|columns?|rows?|stud(?:y|ies)|experiments?|exp|predictions?|aims?|objectives?|parts?|phases?|stages?|days?|weeks?|visits?|levels?|types?|class|"
     r"classes|grades?|cases?|scenarios?|settings?|models?|groups?|arms?|cohorts?|clusters?|blocks?|layers?|heads?|tasks?|batch|rounds?|fold|runs?|seeds?|jobs?|sites?|stations?|"
-    r"samples?|specimens?|subjects?|participants?|patients?|reviewers?|tiers?|epochs?|steps?|iterations?|generation|months?|years?|chromosomes?|exons?|version|wave|quarter|trial|"
-    r"session|dataset|variant|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,|\u2013|--?|and|to|&|or)\s*)*$",
+    r"samples?|specimens?|subjects?|participants?|patients?|reviewers?|tiers?|epochs?|steps?|iterations?|generations?|months?|years?|chromosomes?|exons?|versions?|waves?|quarters?|trials?|"
+    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
 VERBISH = re.compile(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
@@ -72,7 +72,7 @@ CONFIDENCE = re.compile(r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayes
 
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = re.compile(
-    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|alpha|seeds?|warm-?up|hidden (?:size|dimension|width)|"
+    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|(?<!'s )alpha|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
     rf"excitation|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
@@ -85,14 +85,16 @@ LINKED_DESIGN = re.compile(
 )  # fmt: skip
 QUALIFIED = re.compile(r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I)
 CONDITION = re.compile(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
-HARDWARE = re.compile(r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b", I)
+SPAN = re.compile(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
+THERMAL = re.compile(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|k?Hz|bar|rpm|[mk]?V)(?![A-Za-z])")
+HARDWARE = re.compile(r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |M |B )parameters|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b", I)
 WEAK_DESIGN = re.compile(
     r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|over|rates? of)"
     r"\s*(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
     I,
 )  # fmt: skip
 DESIGN_VERB = re.compile(
-    r"\b(?:us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
+    r"\b(?:we (?:\w+ly )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|split|scale|limit|label|normali[sz]e)d?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
     r"compris(?:es?|ed|ing)|contain(?:s|ed|ing)?|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|var(?:y|ied|ying)|swe(?:ep|pt)|administered|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
@@ -113,7 +115,7 @@ HYPHENATED = re.compile(r"-(?:bit|layer|layered|fold|way|point|dimensional|shot|
 PRODUCT = re.compile(r"\s*×\s*\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 CLAIM = re.compile(
     r"\b(?:f[oi]und|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
-    r"average (?!over)|scor\w+|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result\w*|grew|"
+    r"average (?!over)|scores?|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result\w*|grew|"
     r"declin\w+|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip
