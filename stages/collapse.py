@@ -17,7 +17,7 @@ def body(name: str, role: str) -> None:
     """Train one cell's drivers and controls; save the collapses that settle."""
     params, states = load_params(), Path(f"states/{name}-{role}")
     run = cell("collapse", params, name, role, [DATA, MANIFEST, CALIBRATION], PARTS)
-    record = collapse(run.provenance, params.chosen, role, getattr(load_calibration(), role), run.seeds, str(DATA), states)
+    record = collapse(run.provenance, params.chosen, role, load_calibration(), run.seeds, str(DATA), states)
     run.finish(record, f"results/collapse/{name}-{role}.json", outputs=[states])
     clear_checkpoints()
 

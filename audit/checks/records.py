@@ -49,19 +49,37 @@ def _fits(context: Context, path: str, record: dict[str, Any]) -> Iterator[Findi
         cure = f"commit the JSON Schema of this kind as {context.config.paths.schemas}/KIND.json"
         yield Finding(code="A302", place=path, what="there is no committed schema for its kind", observed=f"kind {kind!r}", cure=cure)
         return
-    faults = sorted(_validator(data, schema).iter_errors(record), key=lambda fault: [str(part) for part in fault.absolute_path])
+    validator = _validator(data, schema, str(kind))
+    if isinstance(validator, Refusal):
+        yield Finding(code="A302", place=schema, what=validator.what, expected=validator.expected, observed=validator.observed, cure=validator.cure)
+        return
+    faults = sorted(validator.iter_errors(record), key=lambda fault: [str(part) for part in fault.absolute_path])
     if faults:
         key = ".".join(str(part) for part in faults[0].absolute_path)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        message = faults[0].message if len(faults[0].message) < 120 else faults[0].message[:117] + "..."
+        message = " ".join(faults[0].message.split())
+        message = message if len(message) < 120 else message[:117] + "..."
         yield Finding(code="A302", place=f"{path}:{key}" if key else path, what=f"does not fit {schema}: {message}{more}", cure=RERUN.format(path))
 
 
 @cache
-def _validator(data: bytes, schema: str) -> Any:
+def _validator(data: bytes, schema: str, kind: str) -> Any:
+    """A validator, or the Refusal that says why the schema checks nothing: it must be closed and name its kind."""
+    from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
 
-    value = parse_json(data, schema)
+    cure = f"git checkout HEAD -- {schema}, or let the study write it again"
+    try:
+        value = parse_json(data, schema)
+        validator_for(value).check_schema(value)
+    except Refusal as refusal:
+        return refusal
+    except (SchemaError, TypeError, AttributeError) as error:
+        return Refusal(schema, "is no JSON Schema", observed=str(error).splitlines()[0], cure=cure)
+    named = value.get("properties", {}).get("kind", {}) if isinstance(value, dict) else {}
+    if named.get("const") != kind or value.get("additionalProperties") is not False:
+        expected = f'"additionalProperties": false, and properties.kind.const {kind!r}'
+        return Refusal(schema, "is too loose to check a record", expected=expected, cure=cure)
     return validator_for(value)(value)
 
 

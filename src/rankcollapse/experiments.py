@@ -18,7 +18,7 @@ from rankcollapse.engine import Run, Setting, State, Trajectory
 from rankcollapse.fanout import train_table
 from rankcollapse.measure import force_ratio, gradient_path, read_entropy, read_refined, term_path
 from rankcollapse.model import Shape, views
-from rankcollapse.params import ROLES, Scale
+from rankcollapse.params import ROLES, Role, Scale
 from rankcollapse.quantities import count, exact, trained
 from rankcollapse.records import Branch, Calibration, Collapse, Event, EventPath, FloorRow, Profile, RoleCalibration, RunRow
 from rankcollapse.records import Path as PathRecord
@@ -80,7 +80,17 @@ def describe_run(run: Run, trajectory: Trajectory) -> RunRow:
 def calibrate(provenance: Provenance, scale: Scale, seeds: Sequence[int], folder: str) -> Calibration:
     """Healthy values and thresholds per role, and the largest floor at which every seed collapses and stays."""
     roles = {role: calibrate_role(role, scale, seeds, folder, dict(provenance.data)) for role in ROLES}
-    return Calibration(provenance=provenance, **roles)
+    floor = largest_floor("calibrate", [role.grid for role in roles.values()], len(seeds))
+    return Calibration(provenance=provenance, floor=floor, **roles)
+
+
+def largest_floor(place: str, grids: Sequence[Sequence[FloorRow]], seeds: int) -> Quantity:
+    """The largest floor at which every seed, in every grid given, collapsed and stayed."""
+    floor = next((rows[0].floor for rows in zip(*grids, strict=True) if all(row.stayed.value == seeds for row in rows)), None)
+    if floor is None:
+        found = "; ".join(", ".join(f"{row.floor.value:g}: {row.stayed.value}/{seeds}" for row in grid) for grid in grids)
+        raise Refusal(place, "no floor of the grid collapses every seed for good", observed=found, cure="add a smaller floor to driver.floors")
+    return floor
 
 
 def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, data: dict[str, str]) -> RoleCalibration:
@@ -100,13 +110,10 @@ def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, d
     if any(value < high for value in rank):
         raise Refusal(f"calibrate {role}", "a healthy network lies below the recovery threshold", expected=f">= {high:.3f}", observed=f"{min(rank):.3f}", cure="train longer before the ramp (driver.warm)")
     grid = judge_grid(scale, len(seeds), driven, low, high)
-    floor = next((row.floor.value for row in grid if row.stayed.value == len(seeds)), None)
-    if floor is None:
-        raise Refusal(f"calibrate {role}", "no floor of the grid collapses every seed for good", observed=", ".join(f"{row.floor.value:g}: {row.stayed.value}/{len(seeds)}" for row in grid), cure="add a smaller floor to driver.floors")
     dips = [last_below([*w.step, *t.step], [*w.rank, *t.rank], low) for (w, _), t in zip(warm, healthy, strict=True)]
     return RoleCalibration(
         depth=exact(depth, unit="blocks"),
-        floor=exact(floor, digits=3),
+        edge=largest_floor(f"calibrate {role}", [grid], len(seeds)),
         healthy_rank=trained(rank, scale, "mean", digits=2),
         healthy_residual=trained([median(t.residual[-window:]) for t in healthy], scale, "mean", digits=2),
         healthy_q=sqrt(level - 1),
@@ -146,11 +153,12 @@ def settle(trajectory: Trajectory, scale: Scale, low: float, high: float) -> tup
 
 
 def collapse(
-    provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, seeds: Sequence[int], folder: str, states_out: Path
+    provenance: Provenance, scale: Scale, role: Role, calibration: Calibration, seeds: Sequence[int], folder: str, states_out: Path
 ) -> Collapse:
     """Drive each seed into collapse beside its healthy control; save every collapse that settles."""
-    bench = set_up(f"collapse {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, dict(provenance.data))
-    floor, low, rule = float(calibration.floor.value), float(calibration.collapse_threshold.value), scale.rules
+    own, rule = getattr(calibration, role), scale.rules
+    bench = set_up(f"collapse {role}", scale, int(own.depth.value), own.healthy_q, folder, dict(provenance.data))
+    floor, low = float(calibration.floor.value), float(own.collapse_threshold.value)
     stop = rules.Settled(low, scale.driver.warm, rule.settle_after, rule.settle_window)
     warm = bench.train("warm-up", warm_up(seeds, scale))
     origins = [state for _, state in warm]
@@ -163,7 +171,7 @@ def collapse(
     keep = {f"event-{event.seed}": state for event, (_, state) in zip(found, driven, strict=True) if event}
     save_states(states_out / "states.safetensors", keep | {f"control-{seed}": state for seed, (_, state) in zip(seeds, healthy, strict=True)})
     return Collapse(
-        provenance=provenance, role=role, depth=int(calibration.depth.value), floor=floor,
+        provenance=provenance, role=role, depth=int(own.depth.value), floor=floor,
         events=tuple(event for event in found if event),
         unsettled=tuple(seed for seed, event in zip(seeds, found, strict=True) if not event),
         drivers=tuple(describe_run(run, t) for run, (t, _) in zip(drivers, driven, strict=True)),

@@ -55,8 +55,8 @@ class RoleCalibration(Frozen):
 
     depth: Quantity
     """Blocks of the networks."""
-    floor: Quantity
-    """The largest floor at which every seed collapsed and stayed collapsed."""
+    edge: Quantity
+    """The largest floor at which every seed of this depth collapsed and stayed collapsed."""
     healthy_rank: Quantity
     healthy_residual: Quantity
     healthy_q: float
@@ -74,6 +74,8 @@ class Calibration(Record):
 
     kind: Literal["calibration"] = "calibration"
     version: Literal[1] = 1
+    floor: Quantity
+    """The largest floor of the grid at which every seed of both depths collapsed and stayed: one driver for all networks."""
     shallow: RoleCalibration
     deep: RoleCalibration
 

@@ -184,6 +184,18 @@ def no_schema(p: Project) -> None:
     p.commit("Drop a schema")
 
 
+def loose_schema(p: Project) -> None:
+    p.write("schemas/training.json", '{"type": "object"}')
+    p.commit("Anything goes")
+
+
+def no_provenance(p: Project) -> None:
+    schema = json.loads(p.read("schemas/training.json"))
+    schema["required"].remove("provenance")
+    p.write("schemas/training.json", json.dumps(schema))
+    forge(p, "train/shallow", lambda record: record.pop("provenance"))
+
+
 def log_of_another(p: Project) -> None:
     relog(p, "evaluate/pilot", record_sha256="0" * 64)
 

@@ -66,6 +66,8 @@ TABLE = (
     Row("A301", "records", tampering.pointer, also=("runs", "pipeline"), exit=2),
     Row("A302", "records", tampering.extra_key, also=("runs",)),
     Row("A302", "records", tampering.no_schema),
+    Row("A302", "records", tampering.loose_schema),
+    Row("A302", "records", tampering.no_provenance, also=("runs",)),
     Row("A303", "runs", tampering.log_of_another),
     Row("A304", "pipeline", tampering.edited_log, also=("runs",)),
     Row("A304", "pipeline", tampering.edited_record, also=("runs",)),

@@ -168,3 +168,12 @@ def test_schemas_are_published(ran: Project) -> None:
     schema = json.loads(ran.read("schemas/verdicts.json"))
     assert schema["additionalProperties"] is False and {"met", "missed", "undecided", "of", "predictions"} <= set(schema["required"])
     assert audit(ran, "verify").returncode == 0
+
+
+def test_committed_schemas_are_those_of_the_models() -> None:
+    """The schemas in this repository are what `audit schema` writes now."""
+    from audit.schema import MODELS
+
+    for kind, model in MODELS.items():
+        committed = json.loads((CHECKOUT / "schemas" / f"{kind}.json").read_text())
+        assert committed == json.loads(json.dumps(model.model_json_schema())), f"run `audit schema`: schemas/{kind}.json"

@@ -1,0 +1,207 @@
+"""Killed anywhere, training goes on to the same bytes; a checkpoint that does not belong is named and left unread."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from corpora import refusal
+from interruptible import RUNS, STEPS, TABLE_SETTING, train_runs
+from networks import SETTING, draw_tokens, make_stack, make_stream, same_state, write_data
+
+from rankcollapse import checkpoint, fanout
+from rankcollapse.engine import Run, Stack, fresh_state, train_stack
+from rankcollapse.schedule import constant
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A prepared data folder."""
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path, monkeypatch):
+    """Each test in a folder and with checkpoints of its own, on one core."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(data, tmp_path_factory):
+    """The table's results in one go."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("whole"))
+    try:
+        return train_runs(data, seconds=1e9)
+    finally:
+        os.chdir(before)
+
+
+def same_results(one, other) -> bool:
+    """Whether two tables' trajectories and states agree to the last byte."""
+    return all(a[0] == b[0] and repr(a[0]) == repr(b[0]) and same_state(a[1], b[1]) for a, b in zip(one, other, strict=True))
+
+
+def stop_process(data: Path, number: int) -> tuple[int, str]:
+    """Start the table in a process of its own, send it a signal once a checkpoint lies there; its exit code and last words."""
+    places = os.pathsep.join(map(str, (ROOT, ROOT / "src", HERE)))
+    command = [sys.executable, str(HERE / "interruptible.py"), str(data)]
+    environment = os.environ | {"PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not list(Path(".checkpoints").glob("*.safetensors")):
+            assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
+            time.sleep(0.005)
+        process.send_signal(number)
+        words = process.stderr.read()
+    return process.returncode, words
+
+
+def trained_so_far() -> int:
+    """Steps of the longest run in the one checkpoint that lies there."""
+    [path] = Path(".checkpoints").glob("*.safetensors")
+    return max(state.step for state in checkpoint.load_states(path)[0].values())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted_and_resumed_is_uninterrupted(data, uninterrupted, number):
+    """A process told to stop or killed in the middle leaves a checkpoint; the same call then ends with the same bytes."""
+    code, words = stop_process(data, number)
+    if number == signal.SIGKILL:
+        assert code == -signal.SIGKILL
+    else:
+        assert code == 130 and words.splitlines()[-1] == "interrupted; the same command goes on from the checkpoint"
+        assert "Traceback" not in words
+    assert 0 < trained_so_far() < STEPS
+    assert same_results(train_runs(data), uninterrupted)
+
+
+def count_steps(monkeypatch) -> list[int]:
+    """A list that grows with each training step."""
+    taken, step = [], Stack.step
+    monkeypatch.setattr(Stack, "step", lambda stack: (taken.append(stack.clock[stack.alive[0]]), step(stack)))
+    return taken
+
+
+def test_a_finished_table_is_not_trained_again(data, uninterrupted, monkeypatch):
+    """The second call with the same table takes no step and returns the same bytes."""
+    first = train_runs(data)
+    taken = count_steps(monkeypatch)
+    assert same_results(train_runs(data), first) and same_results(first, uninterrupted) and not taken
+
+
+SPOILT = {
+    "truncated": lambda bytes_: bytes_[: len(bytes_) // 2],
+    "empty": lambda bytes_: b"",
+    "foreign": lambda bytes_: b"{} not a state file",
+}
+
+
+@pytest.mark.parametrize("kind", SPOILT)
+def test_an_unreadable_checkpoint_is_named_and_ignored(data, uninterrupted, monkeypatch, capsys, kind):
+    """One line names the file; training starts over and ends with the same bytes."""
+    train_runs(data, seconds=1e9)
+    [path] = Path(".checkpoints").glob("*.safetensors")
+    path.write_bytes(SPOILT[kind](path.read_bytes()))
+    taken = count_steps(monkeypatch)
+    assert same_results(train_runs(data, seconds=1e9), uninterrupted) and taken[0] == 0
+    assert f"table 1/1: checkpoint ignored: {path}: not a readable state file; found " in capsys.readouterr().err
+
+
+def test_another_configurations_checkpoint_is_named_and_ignored(data, uninterrupted, monkeypatch, capsys):
+    """A readable checkpoint of another table under this one's name is not gone on from."""
+    train_runs(data, seconds=1e9)
+    [path] = Path(".checkpoints").glob("*.safetensors")
+    states, note = checkpoint.load_states(path)
+    checkpoint.save_states(path, states, note | {"digest": "0" * 64})
+    taken = count_steps(monkeypatch)
+    assert same_results(train_runs(data, seconds=1e9), uninterrupted) and taken[0] == 0
+    assert f"checkpoint ignored: {path}: checkpoint of another configuration" in capsys.readouterr().err
+
+
+CHANGES = {
+    "a run's seed": lambda runs, setting: ((replace(runs[0], seed=9), *runs[1:]), setting),
+    "a run's length": lambda runs, setting: ((replace(runs[0], steps=7), *runs[1:]), setting),
+    "a skip scale": lambda runs, setting: ((replace(runs[0], skip=constant(0.5)), *runs[1:]), setting),
+    "a term": lambda runs, setting: ((replace(runs[1], term="penalty"), *runs[:1], *runs[2:]), setting),
+    "an added loss": lambda runs, setting: ((replace(runs[1], added=0.3), *runs[:1], *runs[2:]), setting),
+    "when to measure": lambda runs, setting: ((replace(runs[0], measure_every=3), *runs[1:]), setting),
+    "a stop rule": lambda runs, setting: ((*runs[:3], replace(runs[3], stop=None)), setting),
+    "the order": lambda runs, setting: (runs[::-1], setting),
+    "an origin": lambda runs, setting: ((replace(runs[0], origin=fresh_state(0, setting)), *runs[1:]), setting),
+    "the batch": lambda runs, setting: (runs, replace(setting, batch=3)),
+    "the healthy value": lambda runs, setting: (runs, replace(setting, healthy_q=2.0)),
+    "the learning rate": lambda runs, setting: (runs, replace(setting, optimiser=setting.optimiser.model_copy(update={"learning_rate": 1e-3}))),
+    "the heads": lambda runs, setting: (runs, replace(setting, shape=replace(setting.shape, heads=4))),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_everything_that_decides_a_result_is_in_its_digest(name):
+    """Two stacks that differ in one value never share a checkpoint."""
+    plain = checkpoint.digest_stack(list(RUNS), TABLE_SETTING, {"data": "a"})
+    runs, setting = CHANGES[name](RUNS, TABLE_SETTING)
+    assert checkpoint.digest_stack(list(runs), setting, {"data": "a"}) != plain
+    assert checkpoint.digest_stack(list(RUNS), TABLE_SETTING, {"data": "a"}) == plain != checkpoint.digest_stack(list(RUNS), TABLE_SETTING, {"data": "b"})
+
+
+def test_origins_count_by_content():
+    """An origin that differs in one bit of one moment gives another digest."""
+    origin = fresh_state(0, SETTING)
+    other = replace(origin, moment2=origin.moment2.clone())
+    other.moment2[5] = 1e-20
+    one, two = (checkpoint.digest_stack([Run("a", 0, 5, origin=state)], SETTING, {}) for state in (origin, other))
+    assert one != two
+
+
+@pytest.mark.xfail(strict=True, reason="the digest leaves out the probe batch")
+def test_the_probe_batch_is_in_the_digest(data):
+    """A table measured on another probe batch does not go on from this one's checkpoint."""
+    run, setting = (Run("a", 0, 5),), TABLE_SETTING
+    few, more = (draw_tokens(n, setting.shape.context + 1).numpy() for n in (2, 3))
+    results = [
+        fanout.train_table("table", run, setting, folder=str(data), probe=probe, block=1, data={}, seconds=1e9)[0][0].loss for probe in (few, more)
+    ]
+    assert results[0] != results[1]
+
+
+def test_states_survive_the_disk(tmp_path):
+    """Names, steps, notes and every bit come back; a broken file is refused in one line."""
+    path = tmp_path / "states.safetensors"
+    states = {"event-3": fresh_state(3, SETTING), "control/0": replace(fresh_state(0, SETTING), step=655)}
+    checkpoint.save_states(path, states, {"digest": "x"})
+    again, note = checkpoint.load_states(path)
+    assert note == {"digest": "x"} and set(again) == set(states) and all(same_state(again[name], states[name]) for name in states)
+    path.write_bytes(path.read_bytes()[:-8])
+    line = refusal(checkpoint.load_states, path)
+    assert line.startswith(f"{path}: not a readable state file; found ") and line.endswith("cure: delete it and run `dvc repro` again")
+    assert refusal(checkpoint.load_states, tmp_path / "none").startswith(f"{tmp_path}/none: not a readable state file; found ")
+
+
+@pytest.mark.parametrize("cut", range(1, 13, 2))
+def test_a_stack_resumes_from_any_step(tmp_path, cut):
+    """Saved after any step, with runs of three lengths, a stack goes on to the same bytes."""
+    runs = [Run("a", 0, 12, measure_every=3), Run("b", 1, 4, constant(0.2), "hinge", 0.1), Run("c", 2, 8, constant(0.5))]
+    whole = train_stack(make_stack(runs))
+    path, part = tmp_path / "part.safetensors", make_stack(runs)
+    part.solve_weights()
+    for _ in range(cut):
+        part.measure()
+        part.retire()
+        part.step()
+    checkpoint.save_stack(path, part, "digest")
+    again = Stack(runs, SETTING, make_stream(), draw_tokens(4, SETTING.shape.context + 1, seed=1))
+    assert checkpoint.resume_stack(path, again, "digest") == ""
+    assert [again.clock[i] for i in again.alive] == [part.clock[i] for i in part.alive] and torch.equal(again.flat, part.flat)
+    assert same_results(train_stack(again), whole)

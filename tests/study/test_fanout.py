@@ -1,0 +1,116 @@
+"""Tables over processes: the number of workers changes nothing, and an impossible table is refused before anything is trained."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from corpora import refusal
+from interruptible import TABLE_SETTING, train_runs
+from networks import same_state, write_data
+
+from rankcollapse import fanout
+from rankcollapse.engine import Run, Stack, fresh_state
+from rankcollapse.schedule import constant
+
+SHORT = tuple(Run(f"run/{seed}", seed, 6 + seed, constant(0.2 * seed), "hinge", 0.1) for seed in range(5))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A prepared data folder."""
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Each test with checkpoints of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def with_workers(monkeypatch, number: int) -> None:
+    """Let the machine have so many cores."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(number)))
+
+
+def test_two_workers_give_the_bytes_of_one(data, monkeypatch, capfd):
+    """Trajectories and states agree to the last byte, come back in the table's order, and leave the same checkpoints."""
+    results, files = [], []
+    for number in (1, 2):
+        with_workers(monkeypatch, number)
+        results.append(train_runs(data, SHORT, block=2))
+        files.append({path.name: path.read_bytes() for path in Path(".checkpoints").iterdir()})
+        fanout.clear_checkpoints()
+        assert not list(Path(".checkpoints").iterdir())
+    assert len(files[0]) == 3 and files[0] == files[1]
+    for run, (trajectory, state), (other, again) in zip(SHORT, *results, strict=True):
+        assert trajectory == other and same_state(state, again) and state.step == run.steps
+    lines = capfd.readouterr().err.splitlines()
+    assert sum(line.rstrip() == "table 3/3: done" for line in lines) == 2
+
+
+def test_blocks_are_fixed_stretches_of_the_table(data, monkeypatch):
+    """Each block is trained as a table of its own would be, bit for bit."""
+    with_workers(monkeypatch, 1)
+    whole = train_runs(data, SHORT[:4], block=2)
+    fanout.clear_checkpoints()
+    for start in (0, 2):
+        for (trajectory, state), (other, again) in zip(whole[start : start + 2], train_runs(data, SHORT[start : start + 2], block=2), strict=True):
+            assert trajectory == other and same_state(state, again)
+
+
+def test_only_named_checkpoints_are_cleared(data, monkeypatch):
+    """Clearing by digest leaves other tables' checkpoints."""
+    with_workers(monkeypatch, 1)
+    train_runs(data, SHORT[:2], block=1)
+    first, second = sorted(Path(".checkpoints").iterdir())
+    fanout.clear_checkpoints([first.stem + "0" * 40])
+    assert list(Path(".checkpoints").iterdir()) == [second]
+
+
+TABLES = {
+    "two of one name": ((SHORT[0], replace(SHORT[1], name="run/0")), "table: a table needs runs of different names; found run/0"),
+    "none": ((), "table: a table needs runs of different names; found no run"),
+    "longer than the stream": (
+        (replace(SHORT[0], steps=401),),
+        "train span: stream is shorter than the run needs; expected 4813 tokens (401 steps of 2 sequences of 6, and one); found 4800 tokens; "
+        "cure: raise data.documents, or lower steps, batch or context",
+    ),
+    "longer from its origin on": (
+        (replace(SHORT[0], steps=2, origin=replace(fresh_state(0, TABLE_SETTING), step=399)),),
+        "train span: stream is shorter than the run needs; expected 4813 tokens (401 steps of 2 sequences of 6, and one); found 4800 tokens; "
+        "cure: raise data.documents, or lower steps, batch or context",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_an_impossible_table_is_refused_in_one_line(data, monkeypatch, kind):
+    """The line says what is wrong before a step is taken or a file is written."""
+    monkeypatch.setattr(Stack, "step", lambda stack: pytest.fail("a step was taken"))
+    runs, expected = TABLES[kind]
+    assert refusal(train_runs, data, runs) == expected
+    assert not Path(".checkpoints").exists()
+
+
+def test_the_longest_table_that_fits_is_taken(data, monkeypatch):
+    """One step fewer than refused above is accepted."""
+    fanout.check_table("table", [replace(SHORT[0], steps=399)], TABLE_SETTING, str(data))
+
+
+def test_a_stream_that_changed_is_refused(data, tmp_path, monkeypatch):
+    """Tokens that are not those of the index stop the table, with the file's name."""
+    other = write_data(tmp_path / "other")
+    tokens = other / "tokens.npy"
+    tokens.write_bytes(tokens.read_bytes()[:-2] + b"\x01\x00")
+    assert refusal(train_runs, other, SHORT).startswith(f"{tokens}: content differs from the index; expected SHA-256 ")
+
+
+def test_progress_is_quiet_in_a_pipe(capsys):
+    """Without a terminal a stack speaks at most every ten seconds, but always when it is done or ignores a checkpoint."""
+    show = fanout.Progress(1)
+    for text in ("step 1", "step 2", "checkpoint ignored: x", "step 3", "done"):
+        show.say(("table 1/1", text))
+    assert [line.rstrip() for line in capsys.readouterr().err.splitlines()] == ["table 1/1: step 1", "table 1/1: checkpoint ignored: x", "table 1/1: done"]
