@@ -27,12 +27,12 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "params records quantities corpus model terms schedule events spectral pure",
+    "params records manifest schemas quantities corpus model terms schedule events spectral pure",
     "text vocabulary measure",
     "engine tables",
     "checkpoint fanout analysis figures experiments stage",
 ]
-CORE = {"click", "jinja2", "jsonschema", "pydantic", "pylatexenc", "rich", "ruamel"}
+CORE = {"click", "jinja2", "jsonschema", "pydantic", "rich", "ruamel"}
 LAZY = CORE - {"click", "pydantic"}
 HEAVY = {"torch", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "dvc", "tokenizers", "tiktoken", "safetensors", "rankcollapse", "stages"}
 OPTIONAL = {"datasets"}
