@@ -30,7 +30,7 @@ ARM_STYLE: dict[str, tuple[str, str, Any]] = {
 }
 STYLE = {
     "font.family": "serif", "font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
-    "legend.frameon": False, "legend.fontsize": 7, "lines.linewidth": 1.0, "pdf.fonttype": 42, "figure.constrained_layout.use": True,
+    "legend.frameon": False, "legend.fontsize": 7, "lines.linewidth": 1.0, "pdf.fonttype": 42, "svg.hashsalt": "rankcollapse", "svg.fonttype": "none", "figure.constrained_layout.use": True,
 }  # fmt: skip
 WINDOW = 5
 LOWEST = 1e-17
@@ -60,10 +60,16 @@ def save(path: Path, titles: dict[Role, str], height: float, draw: Callable[[Any
 
 
 def finish(path: Path, figure: Any, axis: Any, columns: int) -> None:
-    """Add the legend of one axis below the figure and write it without dates."""
+    """Add the legend of one axis below the figure and write it."""
     handles, labels = axis.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    write(path, figure)
+
+
+def write(path: Path, figure: Any) -> None:
+    """Write a figure as PDF for the manuscript and as SVG for a web page, both without dates, and close it."""
     figure.savefig(path, metadata={"CreationDate": None, "Producer": None, "Creator": None})
+    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
     plt.close(figure)
 
 
@@ -123,8 +129,7 @@ def draw_paths(out: Path, titles: dict[Role, str], paths: dict[Role, PathRecord]
         handles = dict(zip(*reversed(axes[0][0].get_legend_handles_labels()), strict=True))
         handles |= dict(zip(*reversed(axes[1][0].get_legend_handles_labels()), strict=True))
         figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=2)
-        figure.savefig(out, metadata={"CreationDate": None, "Producer": None, "Creator": None})
-        plt.close(figure)
+        write(out, figure)
 
 
 def draw_profiles(axis: Any, events: Sequence[EventPath], lines: list[tuple[str, str, str, Callable[[EventPath], Sequence[float]]]]) -> None:
