@@ -16,7 +16,7 @@ from rankcollapse.schedule import constant
 from rankcollapse.stage import run_stage
 from rankcollapse.text import probe_batch
 
-STEPS = 240
+STEPS = 80
 TABLE_SETTING = replace(SETTING, shape=replace(SHAPE, vocabulary=257), batch=2)
 RUNS = (
     Run("plain/0", 0, STEPS),

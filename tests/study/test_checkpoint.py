@@ -109,24 +109,24 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("kind", SPOILT)
-def test_an_unreadable_checkpoint_is_named_and_ignored(data, uninterrupted, monkeypatch, capsys, kind):
+def test_an_unreadable_checkpoint_is_named_and_ignored(data, monkeypatch, capsys, kind):
     """One line names the file; training starts over and ends with the same bytes."""
-    train_runs(data, seconds=1e9)
+    first = train_runs(data, RUNS[2:], seconds=1e9)
     [path] = Path(".checkpoints").glob("*.safetensors")
     path.write_bytes(SPOILT[kind](path.read_bytes()))
     taken = count_steps(monkeypatch)
-    assert same_results(train_runs(data, seconds=1e9), uninterrupted) and taken[0] == 0
+    assert same_results(train_runs(data, RUNS[2:], seconds=1e9), first) and taken[0] == 0
     assert f"table 1/1: checkpoint ignored: {path}: not a readable state file; found " in capsys.readouterr().err
 
 
-def test_another_configurations_checkpoint_is_named_and_ignored(data, uninterrupted, monkeypatch, capsys):
+def test_another_configurations_checkpoint_is_named_and_ignored(data, monkeypatch, capsys):
     """A readable checkpoint of another table under this one's name is not gone on from."""
-    train_runs(data, seconds=1e9)
+    first = train_runs(data, RUNS[2:], seconds=1e9)
     [path] = Path(".checkpoints").glob("*.safetensors")
     states, note = checkpoint.load_states(path)
     checkpoint.save_states(path, states, note | {"digest": "0" * 64})
     taken = count_steps(monkeypatch)
-    assert same_results(train_runs(data, seconds=1e9), uninterrupted) and taken[0] == 0
+    assert same_results(train_runs(data, RUNS[2:], seconds=1e9), first) and taken[0] == 0
     assert f"checkpoint ignored: {path}: checkpoint of another configuration" in capsys.readouterr().err
 
 
@@ -174,6 +174,17 @@ def test_the_probe_batch_is_in_the_digest(data):
         fanout.train_table("table", run, setting, folder=str(data), probe=probe, block=1, data={}, seconds=1e9)[0][0].loss for probe in (few, more)
     ]
     assert results[0] != results[1]
+
+
+@pytest.mark.xfail(strict=True, reason="safetensors writes metadata in the order of a hash map with random keys")
+def test_the_same_states_are_the_same_bytes(tmp_path):
+    """States written many times give one file content, since records name its digest."""
+    states = {f"event-{seed}": fresh_state(seed, SETTING) for seed in range(4)}
+    contents = set()
+    for _ in range(8):
+        checkpoint.save_states(tmp_path / "states.safetensors", states)
+        contents.add((tmp_path / "states.safetensors").read_bytes())
+    assert len(contents) == 1
 
 
 def test_states_survive_the_disk(tmp_path):

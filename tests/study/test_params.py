@@ -1,0 +1,104 @@
+"""`params.yaml`: the committed file is read, and each fault is one line with the file and the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from corpora import refusal
+
+from rankcollapse.params import load_params
+
+COMMITTED = (Path(__file__).parents[2] / "params.yaml").read_text()
+
+FAULTS = {
+    "misspelt key": ("batch: 8", "bacth: 8", "key 'scales.smoke.batch' is missing (and 1 more)"),
+    "unknown key": ("    batch: 8\n", "    batch: 8\n    batches: 8\n", "unknown key 'scales.smoke.batches'; cure: remove it or correct its spelling"),
+    "unknown key inside": ("warm: 200,", "warm: 200, wram: 3,", "unknown key 'scales.smoke.driver.wram'; cure: remove it or correct its spelling"),
+    "missing scale": ("  paper: #", "  poster: #", "key 'scales.paper' is missing (and 1 more)"),
+    "wrong scale name": ("scale: laptop", "scale: desktop", "scale is not valid; expected 'smoke', 'laptop' or 'paper'; found 'desktop'"),
+    "depth 0": ("shallow: 3,", "shallow: 0,", "scales.smoke.depths.shallow is not valid; expected greater than or equal to 1; found 0"),
+    "negative batch": ("batch: 8", "batch: -8", "scales.smoke.batch is not valid; expected greater than or equal to 1; found -8"),
+    "fractional batch": ("batch: 8", "batch: 8.5", "scales.smoke.batch is not valid; expected a valid integer; found 8.5"),
+    "yes for a number": ("batch: 8", "batch: true", "scales.smoke.batch is not valid; expected a valid integer; found True"),
+    "numeric string": ("learning_rate: 2.0e-3", 'learning_rate: "2.0e-3"', "scales.smoke.optimiser.learning_rate is not valid; expected a valid number; found '2.0e-3'"),
+    "no for a number": ("weight_decay: 0.1", "weight_decay: no", "scales.smoke.optimiser.weight_decay is not valid; expected a valid number; found 'no'"),
+    "negative rate": ("learning_rate: 2.0e-3", "learning_rate: -2.0e-3", "scales.smoke.optimiser.learning_rate is not valid; expected greater than 0; found -0.002"),
+    "a share of one": ("beta1: 0.9", "beta1: 1.0", "scales.smoke.optimiser.beta1 is not valid; expected less than 1; found 1.0"),
+    "not a number": ("init_std: 0.02", "init_std: .nan", "holds a value that JSON cannot hold; "),
+    "infinity": ("clip: 1.0", "clip: .inf", "holds a value that JSON cannot hold; "),
+    "nothing": ("batch: 8", "batch:", "scales.smoke.batch is not valid; expected a valid integer; found None"),
+    "heads": ("heads: 4", "heads: 5", "scales.smoke.model is not valid; expected a width that heads divide (32 / 5 leaves a rest); found "),
+    "context of one": ("context: 32,", "context: 1,", "scales.smoke.model.context is not valid; expected greater than or equal to 2; found 1"),
+    "floors out of order": ("floors: [0.05, 0.0]", "floors: [0.0, 0.05]", "scales.smoke.driver.floors is not valid; expected different floors in [0, 1), largest first; found "),
+    "floors twice": ("floors: [0.05, 0.0]", "floors: [0.05, 0.05]", "scales.smoke.driver.floors is not valid; expected different floors in [0, 1), largest first; found "),
+    "no floor": ("floors: [0.05, 0.0]", "floors: []", "scales.smoke.driver.floors is not valid; expected different floors in [0, 1), largest first; found "),
+    "twin seeds": ("calibration: [101, 102]", "calibration: [101, 101]", "seed_sets.calibration is not valid; expected each seed once (twice: 101); found "),
+    "twin seeds of a scale": ("main: [0]", "main: [0, 7, 0]", "scales.smoke.seed_sets.main is not valid; expected each seed once (twice: 0); found "),
+    "no seed": ("calibration: [101, 102]", "calibration: []", "seed_sets.calibration is not valid; expected "),
+    "negative seed": ("calibration: [101, 102]", "calibration: [-1, 4]", "seed_sets.calibration.0 is not valid; expected greater than or equal to 0; found -1"),
+    "a key twice": ("batch: 8", "batch: 8\n    batch: 9", "not readable as YAML; found "),
+    "source": ("source: encyclopedia", "source: wiki", "scales.smoke.data.source is not valid; expected 'encyclopedia' or 'fineweb-edu'; found 'wiki'"),
+}
+
+
+def write_changed(folder: Path, old: str, new: str) -> Path:
+    """The committed parameters with the first occurrence of a text replaced."""
+    assert old in COMMITTED
+    path = folder / "params.yaml"
+    path.write_text(COMMITTED.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_one_line_with_its_key(tmp_path, name):
+    """The line names the file and the key, what was expected and what stands there."""
+    old, new, expected = FAULTS[name]
+    path = write_changed(tmp_path, old, new)
+    line = refusal(load_params, path)
+    assert line.startswith(f"{path}") and expected in line
+
+
+@pytest.mark.xfail(strict=True, reason="a value that JSON cannot hold is refused before its key is known")
+@pytest.mark.parametrize(("old", "new", "key"), [("init_std: 0.02", "init_std: .nan", "init_std"), ("clip: 1.0", "clip: .inf", "clip")])
+def test_not_a_number_is_named_with_its_key(tmp_path, old, new, key):
+    """NaN and infinity are refused with the key that holds them."""
+    assert key in refusal(load_params, write_changed(tmp_path, old, new))
+
+
+def test_the_committed_file_is_read():
+    """All three scales are complete; a set is a list of seeds or a registration's id."""
+    params = load_params(Path(__file__).parents[2] / "params.yaml")
+    assert params.chosen is getattr(params.scales, params.scale)
+    for scale in ("smoke", "laptop", "paper"):
+        assert getattr(params.scales, scale).depths.shallow < getattr(params.scales, scale).depths.deep
+    assert isinstance(params.seed_set("calibration"), tuple)
+    assert refusal(params.seed_set, "mian") == "params.yaml: no seed set 'mian'; expected calibration, main"
+
+
+SETS = {
+    "a registration at a scale without lists": ("laptop", "pilot", "pilot"),
+    "a scale's own list replaces a registration": ("smoke", "pilot", (0,)),
+    "a list stands at any scale": ("smoke", "[7, 8]", (7, 8)),
+    "a list stands at the registered scale": ("laptop", "[7, 8]", (7, 8)),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_which_seeds_a_set_means(tmp_path, name):
+    """A list written in `seed_sets.main` is used; a registration's id is, unless the scale brings its own list."""
+    scale, written, expected = SETS[name]
+    path = tmp_path / "params.yaml"
+    assert "  main: pilot" in COMMITTED and "scale: laptop" in COMMITTED
+    path.write_text(COMMITTED.replace("  main: pilot", f"  main: {written}", 1).replace("scale: laptop", f"scale: {scale}", 1))
+    assert load_params(path).seed_set("main") == expected
+
+
+@pytest.mark.parametrize(("data", "expected"), [(None, "cannot be read"), (b"\xff\xfe", "not UTF-8"), (b"scale: [", "not readable as YAML"), (b"- 1", "is not valid")])
+def test_a_file_that_is_none_is_refused(tmp_path, data, expected):
+    """A missing, binary, broken or differently shaped file is one line with its name."""
+    path = tmp_path / "params.yaml"
+    if data is not None:
+        path.write_bytes(data)
+    line = refusal(load_params, path)
+    assert line.startswith(str(path)) and expected in line
