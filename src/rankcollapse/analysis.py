@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from audit.records import Provenance, Quantity
+from audit.records import Provenance, Quantity, Refusal
 from rankcollapse import events as rules
 from rankcollapse.measure import REFINE_BELOW
 from rankcollapse.params import Role, Scale
@@ -71,6 +71,8 @@ class Case:
     def final_gap(self, arm: str) -> float:
         """Loss above the healthy control at the branch's last step, nats."""
         run = self.branches[arm].trajectory
+        if not run.step or run.step[-1] not in self.control_loss:
+            raise Refusal(self.branches[arm].name, "its control was not measured at its last step", observed=str(run.step[-1:]), cure="measure both at common steps (rules.measure_*)")
         return run.loss[-1] - self.control_loss[run.step[-1]]
 
 
@@ -96,6 +98,9 @@ def analyse(
     unigram: float,
 ) -> Main:
     """The study's results by role, and over both roles together."""
+    empty = [role for role, record in collapsed.items() if not record.events]
+    if empty:
+        raise Refusal(f"analyse {empty[0]}", "no collapse settled, so there is nothing to analyse", cure="hold longer (driver.hold), or other seeds")
     groups = {role: gather(getattr(calibration, role), collapsed[role], branched[role], paths[role], scale) for role in collapsed}
     results = {role: summarise(str(collapsed[role].depth), [collapsed[role]], cases, unigram, scale) for role, cases in groups.items()}
     everything = [case for cases in groups.values() for case in cases]
@@ -121,7 +126,6 @@ def summarise(depth: str, records: Sequence[Collapse], cases: list[Case], unigra
     """All quantities of one group of events."""
     arms = {arm: summarise_arm(arm, cases, scale) for arm in ARMS}
     loss_branches = [case.recovery(arm) for arm in LOSS_ARMS for case in cases]
-    harmed = [case.final_gap("switch_1") for case in cases if case.recovery("switch_1").effective]
     return Result(
         depth=depth,
         events=count_events(records),
@@ -132,7 +136,6 @@ def summarise(depth: str, records: Sequence[Collapse], cases: list[Case], unigra
         hysteresis=summarise_hysteresis(cases, scale),
         loss_arms_effective=count([recovery.effective for recovery in loss_branches]),
         loss_arms_rank=count([recovery.steps is not None for recovery in loss_branches]),
-        harm=trained(harmed or [0.0], scale, "min", digits=2, unit="nats"),
     )
 
 
@@ -165,6 +168,7 @@ def summarise_state(cases: list[Case], unigram: float, scale: Scale) -> Collapse
 def summarise_arm(arm: str, cases: list[Case], scale: Scale) -> Arm:
     """One treatment over all events."""
     runs = [case.branches[arm] for case in cases]
+    gaps = [case.final_gap(arm) for case in cases]
     recoveries = [case.recovery(arm) for case in cases]
     steps = [recovery.steps for recovery in recoveries if recovery.steps is not None]
     has_term = runs[0].term != "none"
@@ -175,7 +179,7 @@ def summarise_arm(arm: str, cases: list[Case], scale: Scale) -> Arm:
         steps_to_recovery=trained(steps, scale, unit="steps", digits=0) if steps else None,
         final_rank=trained([run.trajectory.rank[-1] for run in runs], scale, digits=2),
         final_residual=trained([run.trajectory.residual[-1] for run in runs], scale, digits=1, style="scientific"),
-        loss_gap=trained([case.final_gap(arm) for case in cases], scale, digits=2, unit="nats"),
+        loss_gap=trained(gaps, scale, digits=2, unit="nats"),
         first_added=trained([run.first_added for run in runs], scale, digits=3, unit="nats") if has_term else None,
         clip_share=trained([run.clip_share for run in runs], scale, digits=2),
     )

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import safetensors
 import safetensors.torch
 import torch
@@ -16,29 +17,28 @@ from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, describe
 PARTS = ("weights", "moment1", "moment2")
 
 
-def digest_stack(runs: list[Run], setting: Setting, data: dict[str, str]) -> str:
-    """SHA-256 of what determines a stack's result: its runs, setting, origins' bytes and data digests."""
+def digest_stack(runs: list[Run], setting: Setting, probe: np.ndarray, data: dict[str, str]) -> str:
+    """SHA-256 of what determines a stack's result: its runs, setting, origins' and probe's bytes, and data digests."""
     origins = [sha256_bytes(b"".join(getattr(run.origin, part).numpy().tobytes() for part in PARTS)) if run.origin else None for run in runs]
-    return sha256_bytes(canonical_json({"stack": describe_runs(runs, setting), "origins": origins, "data": data}))
+    return sha256_bytes(canonical_json({"stack": describe_runs(runs, setting), "origins": origins, "probe": sha256_bytes(probe.tobytes()), "data": data}))
 
 
 def save_states(path: Path, states: dict[str, State], note: dict[str, str] | None = None) -> None:
     """Write named states; `note` is kept as text beside them."""
     tensors = {f"{name}/{part}": getattr(state, part).contiguous() for name, state in states.items() for part in PARTS}
-    about = {f"step/{name}": str(state.step) for name, state in states.items()}
-    write_bytes(path, safetensors.torch.save(tensors, about | (note or {})))
+    about = {"steps": {name: state.step for name, state in states.items()}, "note": note or {}}
+    write_bytes(path, safetensors.torch.save(tensors, {"about": canonical_json(about).decode()}))  # one key: their order is random
 
 
 def load_states(path: Path) -> tuple[dict[str, State], dict[str, str]]:
     """Read named states and their notes; a truncated or foreign file is refused in one line."""
     try:
         with safetensors.safe_open(str(path), "pt") as stream:
-            about = stream.metadata() or {}
-            names = [key.removeprefix("step/") for key in about if key.startswith("step/")]
-            states = {name: State(*(stream.get_tensor(f"{name}/{part}") for part in PARTS), int(about[f"step/{name}"])) for name in names}
-    except (OSError, ValueError, safetensors.SafetensorError) as error:
+            about = json.loads((stream.metadata() or {})["about"])
+            states = {name: State(*(stream.get_tensor(f"{name}/{part}") for part in PARTS), step) for name, step in about["steps"].items()}
+    except (OSError, KeyError, ValueError, safetensors.SafetensorError) as error:
         raise Refusal(path, "not a readable state file", observed=str(error), cure="delete it and run `dvc repro` again") from None
-    return states, {key: value for key, value in about.items() if not key.startswith("step/")}
+    return states, about["note"]
 
 
 def save_stack(path: Path, stack: Stack, digest: str) -> None:

@@ -16,7 +16,7 @@ import torch
 from torch.optim.adamw import adamw
 
 from audit.records import Refusal
-from rankcollapse.events import Settled
+from rankcollapse.events import Settled, collapsed_rank
 from rankcollapse.measure import read_refined
 from rankcollapse.model import Shape, initialise, residual_stream, token_losses, views
 from rankcollapse.params import Optimiser
@@ -121,7 +121,7 @@ class Stack:
             i = self.alive[row]
             trajectory = self.trajectories[i]
             values = [self.clock[i], skip[place].item(), *(column[place] for column in reading)]
-            if not np.isfinite(values[4]):
+            if not all(map(np.isfinite, values)):
                 trajectory.diverged_at = self.clock[i]
                 continue
             for name, value in zip(("step", "skip", "rank", "residual", "loss", "at_floor"), values, strict=True):
@@ -150,7 +150,7 @@ class Stack:
         run, trajectory = self.runs[i], self.trajectories[i]
         if self.clock[i] >= self.end[i] or trajectory.diverged_at is not None:
             return True
-        return run.stop is not None and trajectory.step[-1:] == [self.clock[i]] and run.stop(trajectory.step, trajectory.rank)
+        return run.stop is not None and trajectory.step[-1:] == [self.clock[i]] and run.stop(trajectory.step, collapsed_rank(trajectory.rank, trajectory.at_floor))
 
     def solve_weights(self) -> None:
         """Give each term the weight at which it adds the wanted loss on the probe batch, in the run's first state."""

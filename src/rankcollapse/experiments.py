@@ -239,7 +239,7 @@ def measure_event(bench: Bench, event: Event, event_state: State, healthy_state:
     """The readings of one saved collapse and its control."""
     shape, scale = bench.setting.shape, bench.scale
     tokens = torch.from_numpy(bench.probe(scale.probe.gradient_sequences))
-    few = tokens[: scale.probe.rank_sequences]
+    few = torch.from_numpy(bench.probe(scale.probe.rank_sequences))
     unseen = torch.from_numpy(joined(*unseen_batch(Path(bench.folder), scale.probe.gradient_sequences, scale.model.context)))
     low, high = (views(state.weights.double().unsqueeze(0), shape) for state in (event_state, healthy_state))
     skips = {name: torch.tensor([value], dtype=torch.float64) for name, value in {"floor": floor, "one": 1.0, **SWITCHES}.items()}

@@ -51,7 +51,7 @@ def train_table(
     blocks = [tuple(runs[start : start + block]) for start in range(0, len(runs), block)]
     jobs = []
     for index, rows in enumerate(blocks):
-        digest = digest_stack(list(rows), setting, data)
+        digest = digest_stack(list(rows), setting, probe, data)
         jobs.append(Job(f"{label} {index + 1}/{len(blocks)}", rows, setting, folder, probe, digest, STORE / f"{digest[:24]}.safetensors", seconds))
     results = run_jobs(jobs)
     return [row for job in jobs for row in results[job.digest]]

@@ -25,11 +25,16 @@ class Reading(NamedTuple):
 
 
 def compute_stable_rank(x_ETD: torch.Tensor) -> torch.Tensor:
-    """Stable rank |X|_F^2 / sigma_1^2 (E,) of centred token matrices; 1 when all tokens lie along one direction."""
+    """Stable rank |X|_F^2 / sigma_1^2 (E,) of centred token matrices; 1 when all tokens lie along one direction.
+
+    A matrix without spread has rank 1, one that is not finite has rank NaN.
+    """
     centred = centre(x_ETD).double()
     gram = centred.transpose(-1, -2) @ centred
-    top = torch.linalg.eigvalsh(gram)[..., -1]
-    return torch.where(top > 0, gram.diagonal(dim1=-2, dim2=-1).sum(-1) / top.clamp_min(torch.finfo(top.dtype).tiny), 1.0)
+    finite = gram.isfinite().all(-1).all(-1)
+    top = torch.linalg.eigvalsh(torch.where(finite[:, None, None], gram, 0.0))[..., -1]
+    rank = torch.where(top > 0, gram.diagonal(dim1=-2, dim2=-1).sum(-1) / top.clamp_min(torch.finfo(top.dtype).tiny), 1.0)
+    return torch.where(finite, rank, torch.nan)
 
 
 def compute_effective_rank(x_ETD: torch.Tensor) -> torch.Tensor:

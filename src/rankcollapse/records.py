@@ -280,8 +280,6 @@ class Result(Frozen):
     """Effective recoveries among all penalty and hinge branches."""
     loss_arms_rank: Quantity
     """Recoveries by rank among all penalty and hinge branches."""
-    harm: Quantity
-    """Final loss gap of the branches switched to 1 that recovered effectively, nats."""
 
 
 class Settings(Frozen):

@@ -64,15 +64,15 @@ def test_every_summary_follows_from_its_values(main):
         expected = 0 if quantity.summary == "count" else 0.5 * (max(quantity.values) - min(quantity.values))
         assert quantity.tolerance == expected, place
         seen += 1
-    assert seen > 300
+    assert seen > 200
 
 
 def test_both_is_shallow_then_deep(main):
     """Every per-event value of the pooled result stands in one of the roles' results, in their order."""
     shallow, deep, both = (dict(walk(getattr(main, name))) for name in ("shallow", "deep", "both"))
     for place in sorted(set(shallow) & set(deep) & set(both)):
-        if place.startswith((".loss_arms", ".harm")):
-            assert sorted(both[place].values) == sorted(shallow[place].values + deep[place].values) or place == ".harm"
+        if place.startswith(".loss_arms"):
+            assert sorted(both[place].values) == sorted(shallow[place].values + deep[place].values)
         else:
             assert both[place].values == shallow[place].values + deep[place].values, place
     assert main.both.depth == "2 and 3" and main.both.events.driven.value == 4
@@ -113,9 +113,9 @@ def test_verdicts_follow_the_trajectory(study, name):
 
 
 def test_recovery_is_dated_from_the_saved_step(study):
-    """A switch branch that comes back at its eighth measurement recovered seven steps after the event, whenever that was saved."""
+    """A switch branch that comes back at its seventh measurement recovered six steps after the event, whenever that was saved."""
     late = lambda run: {"rank": tuple(1.01 if i < 6 else 9.0 for i in range(len(run.step))), "residual": (1.0,) * len(run.step)}  # noqa: E731
-    assert run_analysis(change_arm(study.records, "switch_03", late)).both.arms.switch_03.steps_to_recovery.values == (7, 7, 7, 7)
+    assert run_analysis(change_arm(study.records, "switch_03", late)).both.arms.switch_03.steps_to_recovery.values == (6, 6, 6, 6)
 
 
 def test_hysteresis_compares_the_scales(study, main):
@@ -190,21 +190,14 @@ def without_events(records: Records) -> Records:
     return records._replace(collapsed=records.collapsed | {"deep": empty}, branched=records.branched | {"deep": none["branched"]}, paths=records.paths | {"deep": none["paths"]})
 
 
-@pytest.mark.xfail(strict=True, raises=IndexError, reason="a role without events ends in a traceback")
 def test_a_role_without_events_is_refused(study):
     """Where no collapse settled there is nothing to analyse, said in one line with the role."""
-    assert "deep" in refusal(run_analysis, without_events(study.records))
+    line = refusal(run_analysis, without_events(study.records))
+    assert line == "analyse deep: no collapse settled, so there is nothing to analyse; cure: hold longer (driver.hold), or other seeds"
 
 
-@pytest.mark.xfail(strict=True, raises=KeyError, reason="a branch whose last step no control was measured at ends in a traceback")
 def test_a_branch_without_its_control_is_refused(study):
     """A branch that ended early, at a step where the control was not measured, is one line with the branch's name."""
     cut = lambda run: {name: value[:-4] for name, value in run}  # noqa: E731
-    assert "switch_1/0" in refusal(run_analysis, change_arm(study.records, "switch_1", cut))
-
-
-@pytest.mark.xfail(strict=True, reason="without an effective recovery the harm is a made-up 0")
-def test_no_recovery_is_no_harm_value(study):
-    """Where no switch to 1 recovered, no branch has a harm, and no value stands for one."""
-    harm = run_analysis(change_arm(study.records, "switch_1", constant_run(1.01))).both.harm
-    assert harm is None or harm.values == ()
+    line = refusal(run_analysis, change_arm(study.records, "switch_1", cut))
+    assert line == "switch_1/0: its control was not measured at its last step; found (26,); cure: measure both at common steps (rules.measure_*)"

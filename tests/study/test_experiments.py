@@ -153,7 +153,7 @@ def test_every_event_gets_every_treatment(study, role):
         if run.arm == "ramp":
             assert skip == pytest.approx([0, 0.5, 1, 1, 1])
         else:
-            assert set(skip) == {pytest.approx(SWITCHES.get(run.arm, 0.0))}
+            assert skip == pytest.approx([SWITCHES.get(run.arm, 0.0)] * len(skip))
 
 
 def test_an_untreated_branch_starts_as_the_event_was_saved(study, role):
@@ -190,7 +190,6 @@ def test_paths_have_an_entry_per_block(study, role):
         assert event.collapsed != event.healthy and event.unseen_loss != event.unseen_loss_healthy
 
 
-@pytest.mark.xfail(strict=True, reason="the first sequences of the gradient probe are not the rank probe")
 def test_paths_read_the_rank_on_the_rank_probe(study, role):
     """The rank before and right after a switch is the event's rank and the switch branch's first rank."""
     for path, event in zip(study.records.paths[role].events, study.records.collapsed[role].events, strict=True):
