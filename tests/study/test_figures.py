@@ -24,7 +24,7 @@ def drawn(study, tmp_path_factory):
 
 
 def test_drawn_twice_is_the_same_bytes(study, drawn, tmp_path):
-    """Three vector files without dates, byte for byte the same when drawn again"""
+    """Three vector files without dates, byte for byte the same when drawn again."""
     assert draw(study.records, tmp_path / "again") == drawn
     assert sorted({name.partition(".")[0] for name in drawn}) == NAMES and {f"{name}.pdf" for name in NAMES} <= set(drawn)
     for name, data in drawn.items():
