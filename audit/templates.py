@@ -42,8 +42,7 @@ class Node:
         if name.startswith("_"):
             raise AttributeError(name)
         if not isinstance(self._value, dict) or name not in self._value:
-            nearest = ", ".join(get_close_matches(name, list(self._value) if isinstance(self._value, dict) else [], n=3, cutoff=0.3)) or "none"
-            raise Refusal("template", f"{self._place} has no {name}", observed=f"nearest: {nearest}", cure="correct the name")
+            return missing(self._value, self._place, name)
         return self[name]
 
     def __getitem__(self, name: Any) -> Any:
@@ -58,6 +57,18 @@ class Node:
 
     def __str__(self) -> str:
         raise Refusal(self._place, "a record or a list cannot be printed", cure="name a quantity inside it")
+
+
+def missing(value: Any, place: str, name: str) -> Any:
+    """What stands for an absent key: `is defined` may ask for it, every other use is refused with the nearest keys."""
+    from jinja2 import StrictUndefined
+
+    nearest = ", ".join(get_close_matches(name, list(value) if isinstance(value, dict) else [], n=3, cutoff=0.3)) or "none"
+
+    def refuse(_: object) -> Refusal:
+        return Refusal("template", f"{place} has no {name}", observed=f"nearest: {nearest}", cure="correct the name")
+
+    return StrictUndefined(name=name, exc=refuse)  # type: ignore[arg-type]
 
 
 def wrap(value: Any, place: str, note: Callable[[str], None]) -> Any:

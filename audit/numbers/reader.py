@@ -15,6 +15,8 @@ __all__ = ["read"]
 UNKNOWN, UNKNOWN_MATH = Spec("otttt"), Spec("tttt")
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
 ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
+TRIM = re.compile(r"\s*\([lr]*\)\s*")
+"""`(lr)` between \\cmidrule and its columns."""
 MATH_COMMANDS = {"(": "inline", "[": "display"}
 
 
@@ -111,6 +113,8 @@ class Reader:
         """Offer the token to the command that waits for an argument; False when it is not one."""
         name, letters, opaque = self.pending or ("", "", "")
         if token.kind == "text" and not token.text.strip() and name in COMMANDS | ENVIRONMENTS and letters.strip("oT"):
+            return True
+        if token.kind == "text" and name == "cmidrule" and TRIM.fullmatch(token.text):
             return True
         if token.kind == "parameter" and name in DEFINERS:
             return True

@@ -33,6 +33,7 @@ GOOD = {
     "verdict": ("<% for row in verdicts.pilot.predictions %><< row.id | label >> << row.verdict >>; <% endfor %>", "P1 met; P2 missed; "),
     "comment": ("a<# \\VAR 0.5 #>b", "ab"),
     "tie of rounding": ("<< main.arms[1].gap | val >>", "1.01"),
+    "absent": ("<% if main.untreated.gpa is defined %>x<% else %>none here<% endif %>", "none here"),
     "count": ("<% if main.arms | length == 2 %>two<% endif %>", "two"),
 }
 
