@@ -31,6 +31,8 @@ class PredictionVerdict(Frozen):
     verdict: Literal["met", "missed", "undecided", "not evaluated here"]
     observed: Quantity | None = None
     """The metric, copied from its record; absent where the registration is not evaluated."""
+    units: Quantity | None = None
+    """Where the prediction is about units: how many of them compare as registered; the values say which."""
 
 
 class Verdicts(Record):
@@ -136,7 +138,14 @@ def _show(prediction: Any, judgement: Judgement | None) -> PredictionVerdict:
         null=prediction.null,
         verdict=judgement.verdict if judgement else ELSEWHERE,
         observed=judgement.observed if judgement else None,
+        units=count_units(judgement.units) if judgement and judgement.units is not None else None,
     )
+
+
+def count_units(flags: tuple[bool, ...]) -> Quantity:
+    """How many units compare as registered."""
+    values = tuple(int(flag) for flag in flags)
+    return Quantity(value=sum(values), digits=0, style="integer", tolerance=0, summary="count", values=values)
 
 
 def print_judgements(registration: Registration, judgements: tuple[Judgement, ...]) -> None:

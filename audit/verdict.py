@@ -21,6 +21,8 @@ class Judgement:
     prediction: Prediction
     observed: Quantity
     verdict: Verdict
+    units: tuple[bool, ...] | None = None
+    """Where a prediction is about units: whether each of them compares as registered."""
 
 
 def judge(registration: Registration, read: Callable[[str], Any]) -> tuple[Judgement, ...]:
@@ -30,25 +32,28 @@ def judge(registration: Registration, read: Callable[[str], Any]) -> tuple[Judge
 
 def judge_prediction(prediction: Prediction, record: Any) -> Judgement:
     """Judge one prediction from the record that holds its metric."""
-    place = prediction.metric.file
+    place, comparator = prediction.metric.file, prediction.comparator
     observed = find_quantity(record, prediction.metric.key, place)
+    rival = find_quantity(record, comparator.than, place) if comparator.than else None
+    units = compare_units(comparator, observed, rival, place) if comparator.units else None
     if prediction.undecided:
         gauge = find_quantity(record, prediction.undecided.key, place)
         if OPERATORS[prediction.undecided.op](gauge.value, prediction.undecided.value):
-            return Judgement(prediction, observed, "undecided")
-    rival = find_quantity(record, prediction.comparator.than, place) if prediction.comparator.than else None
-    return Judgement(prediction, observed, "met" if compare(prediction.comparator, observed, rival, place) else "missed")
+            return Judgement(prediction, observed, "undecided", units)
+    if units is None or comparator.units is None:
+        met = holds(comparator, observed.value, rival.value if rival else None)
+    else:
+        met = sum(units) >= comparator.units
+    return Judgement(prediction, observed, "met" if met else "missed", units)
 
 
-def compare(comparator: Comparator, observed: Quantity, rival: Quantity | None, place: str) -> bool:
-    """Whether the metric compares as registered: by its summary, or by enough of its per-unit values."""
-    if comparator.units is None:
-        return holds(comparator, observed.value, rival.value if rival else None)
+def compare_units(comparator: Comparator, observed: Quantity, rival: Quantity | None, place: str) -> tuple[bool, ...]:
+    """Whether each unit's value compares as registered, with the rival's value of the same unit where there is one."""
     values = observed.values
     rivals = rival.values if rival else (None,) * len(values or ())
     if values is None or rivals is None or len(values) != len(rivals):
         raise Refusal(place, "a comparison per unit needs one value per unit", expected="`values` of equal length", cure="correct the metric")
-    return sum(holds(comparator, value, other) for value, other in zip(values, rivals, strict=True)) >= comparator.units
+    return tuple(holds(comparator, value, other) for value, other in zip(values, rivals, strict=True))
 
 
 def holds(comparator: Comparator, value: float, rival: float | None) -> bool:

@@ -207,11 +207,11 @@ def summarise_path(cases: list[Case], scale: Scale) -> PathSummary:
         qkv_first=numbers([path.collapsed.qkv[0] for path in paths]),
         qkv_last=numbers([path.collapsed.qkv[-1] for path in paths]),
         v_share=trained([median(ratios(path.collapsed.v, path.collapsed.qkv)) for path in paths], scale, digits=3),
-        hinge_first=numbers([path.hinge.qkv[0] for path in paths]),
-        hinge_last=numbers([path.hinge.qkv[-1] for path in paths]),
+        hinge_first=trained([path.hinge.qkv[0] for path in paths], scale, digits=2),
+        hinge_last=trained([path.hinge.qkv[-1] for path in paths], scale, digits=2),
         rise_03=numbers([min(ratios(path.switch_03.qk, path.collapsed.qk)) for path in paths]),
         rise_1=numbers([min(ratios(path.switch_1.qk, path.collapsed.qk)) for path in paths]),
-        open_1=numbers([median(ratios(path.switch_1.qk, path.healthy.qk)) for path in paths]),
+        open_1=trained([median(ratios(path.switch_1.qk, path.healthy.qk)) for path in paths], scale, digits=2),
         above_at_03=above([path.rank_at_03 for path in paths]),
         above_at_1=above([path.rank_at_1 for path in paths]),
     )
@@ -222,7 +222,7 @@ def summarise_force(cases: list[Case], scale: Scale) -> Force:
     penalty, hinge = [case.path.rho_penalty for case in cases], [case.path.rho_hinge for case in cases]
     return Force(
         penalty=trained(penalty, scale, digits=1, style="scientific"),
-        hinge=trained(hinge, scale, digits=3),
+        hinge=trained(hinge, scale, digits=2),
         hinge_over_penalty=trained(ratios(hinge, penalty), scale, digits=0),
     )
 

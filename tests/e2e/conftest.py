@@ -11,25 +11,26 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "study"))
 
-from smoke import Repository, study  # noqa: E402
+from smoke import Repository, make_study  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    """The study, from data to PDF; nobody writes into it."""
+    """The study from data to PDF; nobody writes into it."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    root, failed = shared / "e2e" / "made", shared / "e2e.failed"
+    root, ended = shared / "e2e" / "made", shared / "e2e.ended"
     with (shared / "e2e.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if failed.exists():
-            pytest.fail(f"the study failed in another worker: {failed.read_text()}")
-        if not root.exists():
+        if not ended.exists():
             try:
-                study(root)
+                make_study(root)
+                ended.write_text("")
             except BaseException as error:
-                failed.write_text(str(error))
+                ended.write_text(str(error) or type(error).__name__)
                 raise
+    if failure := ended.read_text():
+        pytest.fail(f"the study of the session was not made: {failure}")
     return Repository(root)
 
 

@@ -30,8 +30,8 @@ TINY: dict[str, Any] = {
     "driver.warm": 20, "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.settle_after": 10, "rules.settle_window": 2,
     "branches.loss_steps": 10, "branches.switch_steps": 20, "branches.ramp_steps": 20, "branches.after_ramp": 20, "branches.untreated_steps": 10,
 }  # fmt: skip
-"""Budgets of a second: networks that hardly learn keep the rank of their first weights, lose it without skip connection and
-have it back with it, whatever the seed, so that no test hangs on the luck of a young network."""
+"""Budgets of a second. Networks that hardly learn keep the rank of their first weights, lose it without skip connection and have
+it back with it, whatever the seed: no test hangs on the luck of a young network."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,9 @@ class Repository:
         """What a command sees: this interpreter's programs first, nobody's configuration, one thread."""
         kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-        own = {"HOME": str(self.root.parent), "DVC_SITE_CACHE_DIR": str(self.root.parent / "site"), "DVC_NO_ANALYTICS": "1"}
-        return {**kept, **own, "PATH": path, "GIT_CONFIG_NOSYSTEM": "1", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+        fonts = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+        own = {"HOME": str(self.root.parent), "XDG_CACHE_HOME": fonts, "DVC_SITE_CACHE_DIR": str(self.root.parent / "site")}
+        return {**kept, **own, "PATH": path, "DVC_NO_ANALYTICS": "1", "GIT_CONFIG_NOSYSTEM": "1", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
 
     def run(self, *words: str, timeout: float = 300) -> Done:
         """Run a program; no expected failure may be a traceback."""
@@ -177,7 +178,7 @@ def begin(root: Path) -> Repository:
     return repository
 
 
-def study(root: Path) -> Repository:
+def make_study(root: Path) -> Repository:
     """The whole study, in the order in which a person makes it, to the last commit."""
     repository = begin(root)
     repository.must("dvc", "repro", "calibrate")

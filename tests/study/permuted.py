@@ -6,15 +6,16 @@ from collections.abc import Callable
 
 from rankcollapse.records import Branch, Path
 
-EXCHANGED_ARMS = {
-    "untreated": "switch_03", "switch_03": "untreated", "hinge_4x": "switch_1", "switch_1": "hinge_4x",
-}  # fmt: skip
 
+def exchange(one: str, other: str) -> Callable[[Branch], Branch]:
+    """Branches with the labels of two treatments exchanged."""
+    labels = {one: other, other: one}
 
-def exchange_arms(record: Branch) -> Branch:
-    """Branches with the labels of treated and untreated networks exchanged."""
-    rows = tuple(run.model_copy(update={"arm": EXCHANGED_ARMS.get(run.arm, run.arm)}) for run in record.branches)
-    return record.model_copy(update={"branches": rows})
+    def exchanged(record: Branch) -> Branch:
+        rows = tuple(run.model_copy(update={"arm": labels.get(run.arm, run.arm)}) for run in record.branches)
+        return record.model_copy(update={"branches": rows})
+
+    return exchanged
 
 
 def recover_at_once(record: Branch) -> Branch:
@@ -59,9 +60,9 @@ def same(record: Branch | Path) -> Branch | Path:
 
 WORLDS: dict[str, tuple[Callable, Callable]] = {
     "P1": (same, exchange_networks),
-    "P2": (exchange_arms, same),
-    "P3": (exchange_arms, same),
-    "P4": (exchange_arms, same),
+    "P2": (exchange("untreated", "switch_1"), same),
+    "P3": (exchange("hinge_4x", "switch_1"), same),
+    "P4": (exchange("switch_03", "untreated"), same),
     "P5": (recover_at_once, same),
     "P6": (same, exchange_networks),
     "P7": (same, exchange_networks),
