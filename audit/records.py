@@ -118,7 +118,9 @@ def write_record(path: Path, record: BaseModel) -> str:
 def parse_model(model: type[Model], value: Any, place: object) -> Model:
     """Validate a plain value as a model; the first fault becomes one line with its key."""
     try:
-        return model.model_validate_json(json.dumps(value, allow_nan=False))
+        parsed = model.model_validate_json(json.dumps(value))  # NaN passes here, so that the model names its key
+        json.dumps(value, allow_nan=False)
+        return parsed
     except ValidationError as error:
         what, details = describe_fault(error)
         raise Refusal(place, what, **details) from None

@@ -15,8 +15,7 @@ __all__ = ["read"]
 UNKNOWN, UNKNOWN_MATH = Spec("otttt"), Spec("tttt")
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
 ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
-TRIM = re.compile(r"\s*\([lr]*\)\s*")
-"""`(lr)` between \\cmidrule and its columns."""
+TRIM = re.compile(r"\s*\([lr]*\)\s*")  # between \cmidrule and its columns
 MATH_COMMANDS = {"(": "inline", "[": "display"}
 
 
@@ -114,9 +113,8 @@ class Reader:
         name, letters, opaque = self.pending or ("", "", "")
         if token.kind == "text" and not token.text.strip() and name in COMMANDS | ENVIRONMENTS and letters.strip("oT"):
             return True
-        if token.kind == "text" and name == "cmidrule" and TRIM.fullmatch(token.text):
-            return True
-        if token.kind == "parameter" and name in DEFINERS:
+        trimmed = token.kind == "text" and name == "cmidrule" and TRIM.fullmatch(token.text)
+        if trimmed or (token.kind == "parameter" and name in DEFINERS):
             return True
         self.pending = None
         if token.text == "[" and letters[0] in "oT" and (name not in ("\\", "\\*") or ROW_SPACE.match(self.source, token.start)):

@@ -44,7 +44,7 @@ def test_networks_collapsed_and_came_back(made: Repository) -> None:
 def test_every_prediction_was_judged(made: Repository) -> None:
     """Each registered prediction has one of the three verdicts, on the seed that derives from the seal, and stands in the table."""
     found = verdicts(made)
-    assert list(found) == re.findall(r"^  - id: (\S+)$", made.read("prereg/pilot.yaml"), re.MULTILINE) and set(found.values()) <= {"met", "missed", "undecided"}
+    assert list(found) == re.findall(r"^ *- id: (\S+)$", made.read("prereg/pilot.yaml"), re.MULTILINE) and set(found.values()) <= {"met", "missed", "undecided"}
     table = made.read("manuscript/generated/predictions.tex")
     assert all(re.search(rf"^{name} & .* & {verdict} \\\\", table, re.MULTILINE) for name, verdict in found.items())
     seeds = made.audit("seeds", "pilot").out

@@ -6,14 +6,16 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
-import torch
+import pytest
 from smoke import TEX, Repository
 
 from rankcollapse.checkpoint import load_states, save_states
 
 STAGE, RECORD = "branch@main-deep", "results/branch/main-deep.json"
+RESUME = ("python", "-m", "stages.branch", "main", "deep")
 
 
 def checkpoints(repository: Repository) -> list[Path]:
@@ -24,9 +26,8 @@ def checkpoints(repository: Repository) -> list[Path]:
 def interrupt_training(repository: Repository) -> str:
     """Press Ctrl-C as soon as there is a checkpoint; what was said."""
     command = ["dvc", "repro", "--force", "--single-item", STAGE]
-    process = subprocess.Popen(
-        command, cwd=repository.root, env=repository.environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(command, cwd=repository.root, env=repository.environment, start_new_session=True, **pipes)
     while not checkpoints(repository) and process.poll() is None:
         time.sleep(0.002)
     os.killpg(process.pid, signal.SIGINT)
@@ -35,24 +36,37 @@ def interrupt_training(repository: Repository) -> str:
     return said
 
 
-def spoil(checkpoint: Path) -> None:
+def halve(checkpoint: Path) -> None:
     """Halve the weights of every network in a checkpoint."""
     states, note = load_states(checkpoint)
-    halved = {name: type(state)(state.weights / 2, *(torch.clone(getattr(state, part)) for part in ("moment1", "moment2")), state.step) for name, state in states.items()}
-    save_states(checkpoint, halved, note)
+    save_states(checkpoint, {name: replace(state, weights=state.weights / 2) for name, state in states.items()}, note)
 
 
-def test_training_goes_on_after_an_interruption(repository: Repository, tmp_path: Path) -> None:
-    """The record of an interrupted and resumed training is that of an uninterrupted one, and did come from the checkpoint."""
-    before = repository.tracked()
+@pytest.fixture
+def interrupted(repository: Repository) -> Repository:
+    """The study after Ctrl-C in the middle of a training: a checkpoint, and no record of that stage."""
     said = interrupt_training(repository)
-    assert "interrupted; the same command goes on from the checkpoint" in said and "Traceback" not in said
+    assert "interrupted; the same command goes on from the checkpoint" in said and "Traceback" not in said, said
     assert len(checkpoints(repository)) == 1 and not (repository.root / RECORD).exists()
-    other = repository.copy(tmp_path / "other")
-    repository.must("dvc", "repro", *(() if TEX else ("audit", "render")))
-    after = repository.tracked()
+    return repository
+
+
+def test_training_goes_on_after_an_interruption(interrupted: Repository, made: Repository) -> None:
+    """`dvc repro` ends the interrupted training with the record of an uninterrupted one; nothing after it has to run again."""
+    interrupted.must("dvc", "repro", *(() if TEX else ("audit", "render")))
+    before, after = made.tracked(), interrupted.tracked()
     assert {path for path in before if after.get(path) != before[path]} == {RECORD.replace(".json", ".run.json"), "dvc.lock"}
-    assert checkpoints(repository) == []
-    spoil(checkpoints(other)[0])
-    other.must("python", "-m", "stages.branch", "main", "deep")
-    assert (other.root / RECORD).read_bytes() != before[RECORD], "the checkpoint was not used"
+    assert checkpoints(interrupted) == []
+
+
+def test_a_checkpoint_is_what_training_goes_on_from(interrupted: Repository, made: Repository, tmp_path: Path) -> None:
+    """Changed weights in the checkpoint show in the record; a damaged checkpoint is named, left aside, and changes nothing."""
+    other = interrupted.copy(tmp_path / "other")
+    halve(checkpoints(other)[0])
+    other.must(*RESUME)
+    assert other.read(RECORD) != made.read(RECORD), "the checkpoint was not used"
+    checkpoint = checkpoints(interrupted)[0]
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    done = interrupted.must(*RESUME)
+    assert f"checkpoint ignored: .checkpoints/{checkpoint.name}: not a readable state file" in done.err
+    assert interrupted.read(RECORD) == made.read(RECORD)
