@@ -95,15 +95,23 @@ def compare_text(context: Context, text: str) -> list[Finding]:
     for use, shown, wanted, count in sources.missing(found):
         findings.append(
             Finding(
-                code="A502", place=use.place, what=f"\\val{{{use.key}}} does not stand in the PDF as often as in the source",
-                expected=f"{shown} at least {wanted} times", observed=f"{count}", cure="audit render, audit pdf",
+                code="A502",
+                place=use.place,
+                what=f"\\val{{{use.key}}} does not stand in the PDF as often as in the source",
+                expected=f"{shown} at least {wanted} times",
+                observed=f"{count}",
+                cure="audit render, audit pdf",
             )  # fmt: skip
         )
     for token, count, known in sources.unaccounted(found):
         findings.append(
             Finding(
-                code="A503", place=context.config.paths.pdf, what=f"number {token} in the PDF has no source",
-                expected=f"{known} places in the sources", observed=f"{count} in the PDF", cure="audit render, audit pdf; cite it with \\val",
+                code="A503",
+                place=context.config.paths.pdf,
+                what=f"number {token} in the PDF has no source",
+                expected=f"{known} places in the sources",
+                observed=f"{count} in the PDF",
+                cure="audit render, audit pdf; cite it with \\val",
             )  # fmt: skip
         )
     return findings

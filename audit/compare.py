@@ -81,7 +81,9 @@ def compare_quantity(place: str, old: Any, new: Any) -> Difference | None:
         return None
     counted = old.get("summary") in ("count", "share") or old.get("style") == "integer"
     beyond = not close(old["value"], new["value"], tolerance)
-    return Difference(place, old["value"], new["value"], tolerance, "beyond" if beyond else "within", flipped=counted and old["value"] != new["value"])
+    return Difference(
+        place, old["value"], new["value"], tolerance, "beyond" if beyond else "within", flipped=counted and old["value"] != new["value"]
+    )
 
 
 def value_of(quantity: Any) -> float | int | None:
@@ -101,7 +103,9 @@ def close(left: float, right: float, tolerance: float) -> bool:
 
 def compare_verdicts(path: str, old: Any, new: Any) -> Iterator[Difference]:
     """Predictions whose verdict is another one."""
-    rows = [{row["id"]: row["verdict"] for row in side["predictions"]} for side in (old, new) if isinstance(side, dict) and side.get("kind") == "verdicts"]
+    rows = [
+        {row["id"]: row["verdict"] for row in side["predictions"]} for side in (old, new) if isinstance(side, dict) and side.get("kind") == "verdicts"
+    ]
     if len(rows) == 2:
         for name in sorted(rows[0].keys() | rows[1].keys()):
             before, after = rows[0].get(name), rows[1].get(name)
@@ -141,7 +145,12 @@ def committed(context: Context, revision: str) -> tuple[dict[str, Any], Any]:
     commit = resolve(context, revision)
     records: dict[str, Any] = {}
     for path in files_at(history, commit, results):
-        if path.count("/") > results.count("/") + 1 and path.endswith(".json") and not path.endswith(".run.json") and path != context.config.paths.findings():
+        if (
+            path.count("/") > results.count("/") + 1
+            and path.endswith(".json")
+            and not path.endswith(".run.json")
+            and path != context.config.paths.findings()
+        ):
             records[path] = parse_json(history.bytes_at(commit, path) or b"", f"{revision}:{path}")
     data = history.bytes_at(commit, context.config.paths.parameters)
     return records, parse_yaml(data, f"{revision}:{context.config.paths.parameters}") if data else {}
@@ -166,7 +175,11 @@ def main(revision: str, other: str | None, form: str) -> int:
         raise Refusal(revision, "holds no records", cure="name a commit that holds results")
     scales = scale_of(parameters), scale_of(here_parameters)
     if scales[0] != scales[1]:
-        print(json.dumps({"kind": "comparison", "version": 1, "scale": list(scales), "compared": False}) if form == "json" else f"another scale ({scales[1]}, committed {scales[0]}), nothing compared")
+        print(
+            json.dumps({"kind": "comparison", "version": 1, "scale": list(scales), "compared": False})
+            if form == "json"
+            else f"another scale ({scales[1]}, committed {scales[0]}), nothing compared"
+        )
         return HOLDS
     comparison = compare_records(there, here)
     print(as_json(comparison) if form == "json" else "\n".join(as_text(comparison)))
@@ -187,5 +200,12 @@ def as_text(comparison: Comparison) -> Iterator[str]:
 def as_json(comparison: Comparison) -> str:
     """The comparison as one JSON object."""
     rows = [asdict(found) for found in comparison.differences]
-    head = {"kind": "comparison", "version": 1, "compared": True, "agrees": comparison.agrees, "quantities": comparison.quantities, "identical": comparison.identical}
+    head = {
+        "kind": "comparison",
+        "version": 1,
+        "compared": True,
+        "agrees": comparison.agrees,
+        "quantities": comparison.quantities,
+        "identical": comparison.identical,
+    }
     return json.dumps({**head, "differences": rows}, indent=1, ensure_ascii=False)

@@ -45,9 +45,7 @@ class Document:
     def uses(self) -> list[Use]:
         """Every use of our macros, in source order."""
         return [
-            Use(command, option, key, scan.place(offset), moving)
-            for scan in self.all
-            for command, option, key, offset, moving in scan.reading.uses
+            Use(command, option, key, scan.place(offset), moving) for scan in self.all for command, option, key, offset, moving in scan.reading.uses
         ]
 
     def typed(self) -> list[tuple[Scan, Classified]]:

@@ -151,7 +151,9 @@ def count_units(flags: tuple[bool, ...]) -> Quantity:
 def print_judgements(registration: Registration, judgements: tuple[Judgement, ...]) -> None:
     """One line a prediction."""
     for judgement in judgements:
-        print(_line(judgement.prediction.id, judgement.verdict, judgement.prediction.comparator.text(), judgement.observed, judgement.prediction.claim))
+        print(
+            _line(judgement.prediction.id, judgement.verdict, judgement.prediction.comparator.text(), judgement.observed, judgement.prediction.claim)
+        )
     met = sum(1 for judgement in judgements if judgement.verdict == "met")
     print(f"{registration.id}: {met} of {len(judgements)} met on this record (nothing written)")
 
@@ -170,5 +172,3 @@ def print_verdicts(verdicts: Verdicts) -> None:
 def _line(name: str, verdict: str, target: str, observed: Quantity | None, claim: str) -> str:
     seen = "-" if observed is None else f"{observed.value} {observed.unit}"
     return f"{name:4} {verdict:10} {seen} (registered {target})  {claim}"
-
-

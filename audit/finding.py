@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -65,3 +66,8 @@ class Refusal(Exception):
         self.expected, self.observed, self.cure = expected, observed, cure
         clauses = [what, expected and f"expected {expected}", observed and f"found {observed}", cure and f"cure: {cure}"]
         super().__init__(f"{self.place}: " + "; ".join(clause for clause in clauses if clause))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A refusal survives the way home from a worker process."""
+        details = {"expected": self.expected, "observed": self.observed, "cure": self.cure, "code": self.code}
+        return partial(type(self), **details), (self.place, self.what)

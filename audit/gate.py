@@ -13,7 +13,7 @@ from typing import Any
 from audit.context import Context
 from audit.digest import canonical_json, sha256_bytes, sha256_file, sha256_tree
 from audit.finding import Refusal
-from audit.machine import describe_machine, describe_packages, describe_threads, describe_command
+from audit.machine import describe_command, describe_machine, describe_packages, describe_threads
 from audit.modules import digest_modules
 from audit.records import Provenance, Record, RunLog, log_path, write_record
 from audit.registration import derive_seeds

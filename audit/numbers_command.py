@@ -39,7 +39,15 @@ def rows(scan: Scan) -> Iterator[dict[str, object]]:
     """One row a literal."""
     for number in scan.numbers:
         line, column = scan.reading.lines.place(number.literal.source_start)
-        yield {"file": scan.path, "line": line, "column": column, "text": number.literal.text, "class": number.cls, "rule": number.rule, "why": number.why}
+        yield {
+            "file": scan.path,
+            "line": line,
+            "column": column,
+            "text": number.literal.text,
+            "class": number.cls,
+            "rule": number.rule,
+            "why": number.why,
+        }
 
 
 def print_text(scans: Sequence[Scan], unread: Sequence[tuple[str, str]]) -> None:

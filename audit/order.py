@@ -75,7 +75,9 @@ class Order:
             early = [logged for logged in logs if history.knows(logged.commit) and not self._held_by(logged.commit)]
             observed = f"commit {short} introduces seal and record together"
             if early:
-                yield self._finding(GIT, place, "came with its seal, not after it", f"{observed}; the run started at {early[0].commit[:10]}, without it")
+                yield self._finding(
+                    GIT, place, "came with its seal, not after it", f"{observed}; the run started at {early[0].commit[:10]}, without it"
+                )
             else:
                 why = "a squash, a rebase or a cut history hides which came first"
                 yield self._finding(GIT, place, why, observed, f"{LOST}, or {WHOLE_CLONE}", Severity.UNCHECKED)
@@ -114,7 +116,9 @@ class Order:
         makers = self.logs.naming(digest)
         if not makers:
             what = f"its run read {path}, which is neither frozen, nor source text of its commit, nor made by a logged run"
-            yield self._finding(INPUT, place, what, f"{logged.path} names {digest[:12]}", "freeze it in the registration, or make it by a logged stage")
+            yield self._finding(
+                INPUT, place, what, f"{logged.path} names {digest[:12]}", "freeze it in the registration, or make it by a logged stage"
+            )
         for fault in self._made_after(path, digest, makers):
             yield fault.model_copy(update={"code": INPUT, "place": place, "what": f"its input {path} {fault.what}"})
 

@@ -98,7 +98,9 @@ def read_pipeline(root: Path, parameters: Any) -> Pipeline:
     for stage, entry in locked.items():
         for out in [*_list(entry, "outs"), *_list(entry, "deps")]:
             if not isinstance(out, Mapping) or not isinstance(out.get("path"), str):
-                raise Refusal(LOCKED, f"stage {stage} names an output or dependency without a path", cure=f"git checkout HEAD -- {LOCKED}, or dvc repro")
+                raise Refusal(
+                    LOCKED, f"stage {stage} names an output or dependency without a path", cure=f"git checkout HEAD -- {LOCKED}, or dvc repro"
+                )
     return Pipeline(defined, locked, parameters)
 
 

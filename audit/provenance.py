@@ -80,4 +80,6 @@ def look_up_provenance(values: dict[str, str], key: str, place: str) -> str:
     if values.get(key):
         return values[key]
     nearest = ", ".join(get_close_matches(key, list(values), n=3, cutoff=0.4)) or "none"
-    raise Refusal(place, f"no provenance value {key!r}", observed=f"nearest: {nearest}", cure="correct the key, or rerun the stage whose run log is missing")
+    raise Refusal(
+        place, f"no provenance value {key!r}", observed=f"nearest: {nearest}", cure="correct the key, or rerun the stage whose run log is missing"
+    )

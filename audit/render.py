@@ -155,7 +155,13 @@ def variables(context: Context, keys: Keys, read: set[str], shown: set[str], def
         read.update(provenance_files(context, key))
         return latex_text(look_up_provenance(known, key, "template"))
 
-    return {**{name: value for name, value in records.items() if name.isidentifier()}, "records": records, "verdicts": verdicts, "prov": prov, "definitions": Latex(definitions)}
+    return {
+        **{name: value for name, value in records.items() if name.isidentifier()},
+        "records": records,
+        "verdicts": verdicts,
+        "prov": prov,
+        "definitions": Latex(definitions),
+    }
 
 
 def note_verdict(name: str, path: str, record: dict[str, Any], read: set[str], shown: set[str]) -> Any:

@@ -113,11 +113,21 @@ def print_value(value: Any) -> str:
     if isinstance(value, Undefined | Node):
         return str(value)
     if not isinstance(value, str):
-        raise Refusal("template", "only quantities and text can be printed", observed=f"{type(value).__name__} {value!r}", cure="use a quantity and the filter val")
+        raise Refusal(
+            "template",
+            "only quantities and text can be printed",
+            observed=f"{type(value).__name__} {value!r}",
+            cure="use a quantity and the filter val",
+        )
     if is_placeholder(value):
         raise Refusal("template", "an empty or placeholder text", observed=repr(str(value)))
     if re.search(r"\d", value):
-        raise Refusal("template", "a text with digits", observed=repr(str(value)), cure="a quantity with the filter val, or a record's own text with the filter label")
+        raise Refusal(
+            "template",
+            "a text with digits",
+            observed=repr(str(value)),
+            cure="a quantity with the filter val, or a record's own text with the filter label",
+        )
     return latex_text(value, "template")
 
 
@@ -149,7 +159,9 @@ def environment(quantity_of: Callable[[str], Quantity], folders: list[str]) -> S
         comment_end_string="#>", line_statement_prefix="%%", line_comment_prefix="%#", undefined=StrictUndefined, finalize=print_value,
         loader=FileSystemLoader(folders), keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=False,
     )  # fmt: skip
-    made.filters = {name: made.filters[name] for name in ("length", "sort", "reverse", "first", "last", "list", "groupby", "selectattr", "rejectattr")}
+    made.filters = {
+        name: made.filters[name] for name in ("length", "sort", "reverse", "first", "last", "list", "groupby", "selectattr", "rejectattr")
+    }
     made.filters |= {"val": print_quantity, "label": print_label}
     made.globals = {"q": quantity_of}
     return made

@@ -30,7 +30,7 @@ def body(name: str) -> None:
     calibration = load_calibration()
     unigram = float(load_manifest().unigram_entropy.value)
     main = analyse(run.provenance, params.chosen, calibration, collapsed, branched, paths, unigram)
-    draw_all(FIGURES, calibration, collapsed, branched, paths)
+    draw_all(FIGURES, calibration, collapsed, branched, paths, params.chosen.rules.recover_window)
     run.finish(main, f"results/analyse/{name}.json", outputs=[FIGURES])
 
 

@@ -22,7 +22,7 @@ def body(name: str, role: str) -> None:
     calibration = getattr(load_calibration(), role)
     record = branch(run.provenance, params.chosen, role, calibration, read_model(Collapse, source), str(DATA), states)
     run.finish(record, f"results/branch/{name}-{role}.json")
-    clear_checkpoints()
+    clear_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def body() -> None:
         seed_set="calibration", set_value=plain(params.seed_set("calibration")),
     )  # fmt: skip
     run.finish(calibrate(run.provenance, params.chosen, run.seeds, str(DATA)), CALIBRATION)
-    clear_checkpoints()
+    clear_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def body(name: str, role: str) -> None:
     run = cell("collapse", params, name, role, [DATA, MANIFEST, CALIBRATION], PARTS)
     record = collapse(run.provenance, params.chosen, role, load_calibration(), run.seeds, str(DATA), states)
     run.finish(record, f"results/collapse/{name}-{role}.json", outputs=[states])
-    clear_checkpoints()
+    clear_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

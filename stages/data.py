@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from audit import gate
-from rankcollapse.params import load_params
 from rankcollapse.manifest import DataManifest
+from rankcollapse.params import load_params
 from rankcollapse.stage import DATA, MANIFEST, run_stage
 from rankcollapse.text import prepare_stream
 

@@ -6,8 +6,31 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from audit.checks import built, constructs, exempted, rounded, shown, stale, template_files, typed, unknown_keys, unread
-from audit.checks import closed, code, history, order, outcomes, pipeline, records, registrations, runs, sealing, seals, seeds, verdicts
+from audit.checks import (
+    built,
+    closed,
+    code,
+    constructs,
+    exempted,
+    history,
+    order,
+    outcomes,
+    pipeline,
+    records,
+    registrations,
+    rounded,
+    runs,
+    sealing,
+    seals,
+    seeds,
+    shown,
+    stale,
+    template_files,
+    typed,
+    unknown_keys,
+    unread,
+    verdicts,
+)
 from audit.context import Context
 from audit.finding import Finding
 
@@ -56,9 +79,7 @@ TABLE: tuple[Check, ...] = (
         outcomes.check,
         count=outcomes.count,
     ),
-    Check(
-        ("A114",), "closed", "closed registrations are, in history, what their outcomes say", closed.check, count=closed.count, needs_history=True
-    ),
+    Check(("A114",), "closed", "closed registrations are, in history, what their outcomes say", closed.check, count=closed.count, needs_history=True),
     Check(
         ("A201", "A202", "A203", "A204"),
         "order",

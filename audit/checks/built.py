@@ -25,7 +25,9 @@ def check_pdf(context: Context) -> Iterator[Finding]:
     try:
         stamp, wanted = read_stamp(path), document_digest(context)
         if stamp != wanted:
-            yield Finding(code="A504", place=name, what="built from other sources", expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD)
+            yield Finding(
+                code="A504", place=name, what="built from other sources", expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD
+            )
         yield from compare_text(context, extract_text(path))
     except Refusal as refusal:
         yield Finding(code="A501", severity=Severity.UNCHECKED, place=name, what=str(refusal).removeprefix(f"{refusal.place}: "))

@@ -25,7 +25,9 @@ def check(context: Context) -> Iterator[Finding]:
         what = f"{len(replaced)} replace refs show a history that is not there"
         yield Finding(code="A206", place=".git/refs/replace", what=what, observed=replaced[0], cure="git replace -d; this audit ignores them")
     if history.grafts:
-        yield Finding(code="A206", place=".git/info/grafts", what="a grafts file shows a history that is not there", cure="remove it; this audit ignores it")
+        yield Finding(
+            code="A206", place=".git/info/grafts", what="a grafts file shows a history that is not there", cure="remove it; this audit ignores it"
+        )
     yield from _flags(context)
 
 

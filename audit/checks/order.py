@@ -80,7 +80,9 @@ def _first_version(context: Context, seal: Seal, sha256: str, path: str) -> Iter
             key = moved[0]
             what = f"another outcome under this seal stands in history and differs in {len(moved)} quantities: the first is the outcome"
             observed = f"{key} in blob {blob[:10]}"
-            yield Finding(code="A204", place=path, what=what, expected=f"{key} as first committed", observed=observed, cure="restore and report the first")
+            yield Finding(
+                code="A204", place=path, what=what, expected=f"{key} as first committed", observed=observed, cure="restore and report the first"
+            )
 
 
 def _came_after(context: Context, blob: str, commit: str) -> bool:

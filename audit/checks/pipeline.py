@@ -35,7 +35,9 @@ def _producers(context: Context) -> Iterator[Finding]:
         if len(makers) != 1:
             cure = "declare it as an out (cache: false) of the stage that writes it, or remove it"
             observed = ", ".join(makers) or "none"
-            yield Finding(code="A312", place=path, what="is not the output of exactly one stage", expected="one stage in dvc.lock", observed=observed, cure=cure)
+            yield Finding(
+                code="A312", place=path, what="is not the output of exactly one stage", expected="one stage in dvc.lock", observed=observed, cure=cure
+            )
 
 
 def _outputs(context: Context) -> Iterator[Finding]:
@@ -51,7 +53,9 @@ def _outputs(context: Context) -> Iterator[Finding]:
             digest = hashlib.md5(found, usedforsecurity=False).hexdigest()
             if digest != entries[0][1].get("md5"):
                 expected, cure = f"md5 {str(entries[0][1].get('md5'))[:12]}", f"git checkout HEAD -- {path} {LOCKED}, or dvc repro"
-                yield Finding(code="A304", place=path, what="is not the output that dvc.lock names", expected=expected, observed=digest[:12], cure=cure)
+                yield Finding(
+                    code="A304", place=path, what="is not the output that dvc.lock names", expected=expected, observed=digest[:12], cure=cure
+                )
     yield from _deleted(context)
 
 
@@ -88,7 +92,14 @@ def _commands(context: Context) -> Iterator[Finding]:
             continue
         wanted, found = pipeline.commands.get(stage), " ".join(str(entry.get("cmd", "")).split())
         if wanted is not None and wanted != found:
-            yield Finding(code="A313", place=LOCKED, what=f"stage {stage} ran another command than {DEFINED} gives", expected=wanted, observed=found, cure="dvc repro")
+            yield Finding(
+                code="A313",
+                place=LOCKED,
+                what=f"stage {stage} ran another command than {DEFINED} gives",
+                expected=wanted,
+                observed=found,
+                cure="dvc repro",
+            )
 
 
 def _frozen_stages(context: Context) -> Iterator[Finding]:

@@ -24,7 +24,9 @@ def check(context: Context) -> Iterator[Finding]:
         yield from _fits(context, path, record)
         if path not in context.provenance:
             what = "does not say what it was made from"
-            yield Finding(code="A302", place=f"{path}:provenance", what=what, expected="stage, seals, parameters, seeds, data", cure=RERUN.format(path))
+            yield Finding(
+                code="A302", place=f"{path}:provenance", what=what, expected="stage, seals, parameters, seeds, data", cure=RERUN.format(path)
+            )
         yield from _adds_up(path, record)
 
 

@@ -44,4 +44,6 @@ def _repeated(context: Context) -> Iterator[Finding]:
         first = seen.setdefault(digest, registration.id)
         if first != registration.id:
             place = f"{context.config.paths.prereg}/{registration.id}.yaml"
-            yield Finding(code="A111", place=place, what=f"registers the predictions of {first} again", cure="drop it: other seeds are not a new question")
+            yield Finding(
+                code="A111", place=place, what=f"registers the predictions of {first} again", cure="drop it: other seeds are not a new question"
+            )

@@ -35,12 +35,16 @@ def _same_record(context: Context, path: str, log: RunLog) -> Iterator[Finding]:
     found = sha256_bytes(context.record_bytes[path])
     if log.record != path or log.record_sha256 != found:
         expected = f"{log.record} {log.record_sha256[:12]}"
-        yield Finding(code="A303", place=path, what="is not the record its run log names", expected=expected, observed=found[:12], cure=RERUN.format(path))
+        yield Finding(
+            code="A303", place=path, what="is not the record its run log names", expected=expected, observed=found[:12], cure=RERUN.format(path)
+        )
         return
     said = context.provenance.get(path)
     if said and (said.stage, said.seals) != (log.stage, log.seals):
         observed = f"stage {log.stage}, seals of {', '.join(log.seals) or 'none'}"
-        yield Finding(code="A303", place=log_path(path), what="names another stage or other seals than the record", observed=observed, cure=RERUN.format(path))
+        yield Finding(
+            code="A303", place=log_path(path), what="names another stage or other seals than the record", observed=observed, cure=RERUN.format(path)
+        )
 
 
 def _sources(context: Context, path: str) -> Iterator[Finding]:
@@ -56,7 +60,9 @@ def _sources(context: Context, path: str) -> Iterator[Finding]:
     for name, digest in said.seals.items():
         data = context.bytes_of(context.seal_path(name))
         if data is None or sha256_bytes(data) != digest:
-            yield Finding(code="A314", place=path, what=f"stands under a seal of {name} that is not there", expected=digest[:12], cure=RERUN.format(path))
+            yield Finding(
+                code="A314", place=path, what=f"stands under a seal of {name} that is not there", expected=digest[:12], cure=RERUN.format(path)
+            )
     for name in context.seals.keys() - context.outcomes.keys() - said.seals.keys():
         registration = context.registrations[name]
         if said.stage.split("@")[0] in registration.judged_stages() and context.holds(registration):

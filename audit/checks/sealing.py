@@ -58,7 +58,9 @@ def _one_blob(context: Context, path: str) -> Iterator[Finding]:
     if len(versions) > 1:
         observed = ", ".join(blob[:10] for blob in versions)
         cure = "register anew: a seal that was made again proves nothing"
-        yield Finding(code="A104", place=path, what="history holds more than one version of this seal", expected="one blob", observed=observed, cure=cure)
+        yield Finding(
+            code="A104", place=path, what="history holds more than one version of this seal", expected="one blob", observed=observed, cure=cure
+        )
     if head is None:
         cure = f"git log --all -- {path}; restore it: a seal is never dropped"
         yield Finding(code="A104", place=path, what="was sealed and is gone from HEAD", expected="every seal of the history", cure=cure)
@@ -76,7 +78,9 @@ def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
             if data is None or sha256_bytes(data) != digest:
                 observed = "no such file" if data is None else sha256_bytes(data)[:12]
                 what = f"commit {commit[:10]} brings the seal without the bytes it seals: {name}"
-                yield Finding(code="A109", place=path, what=what, expected=digest[:12], observed=observed, cure="register anew, and commit both together")
+                yield Finding(
+                    code="A109", place=path, what=what, expected=digest[:12], observed=observed, cure="register anew, and commit both together"
+                )
 
 
 def _ledger(context: Context, seal: Seal, seals: dict[str, Seal]) -> Iterator[Finding]:
@@ -89,7 +93,9 @@ def _ledger(context: Context, seal: Seal, seals: dict[str, Seal]) -> Iterator[Fi
             yield Finding(code="A108", place=path, what=what, expected=digest[:12], observed=observed, cure="restore the earlier seal from history")
     for name in seals.keys() - {seal.id} - seal.ledger.keys():
         if _came_before(context, name, seal.id):
-            yield Finding(code="A108", place=path, what=f"its ledger leaves out the earlier seal {name}", expected="every seal before it", cure="register anew")
+            yield Finding(
+                code="A108", place=path, what=f"its ledger leaves out the earlier seal {name}", expected="every seal before it", cure="register anew"
+            )
 
 
 def _came_before(context: Context, earlier: str, later: str) -> bool:

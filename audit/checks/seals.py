@@ -71,4 +71,6 @@ def _parameters(context: Context, seal: Seal) -> Iterator[Finding]:
         value = look_up(context.parameters, key)
         if digest_value(value) != frozen.sha256:
             place, cure = context.config.paths.parameters, "restore the sealed value, or give the seed set a list for an exploratory run"
-            yield Finding(code="A107", place=place, what=f"{key} is frozen by {seal.id}", expected=repr(frozen.value), observed=repr(value), cure=cure)
+            yield Finding(
+                code="A107", place=place, what=f"{key} is frozen by {seal.id}", expected=repr(frozen.value), observed=repr(value), cure=cure
+            )

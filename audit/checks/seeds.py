@@ -33,7 +33,9 @@ def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str) -> 
     known = {seed for wanted in sets.values() for seed in wanted}
     strange = sorted({seed for key, seed in _walk_seeds(context.records[path]) if seed not in known})
     if strange:
-        yield Finding(code="A308", place=path, what=f"names a seed that does not derive from {name}", observed=str(strange[0]), cure=f"audit seeds {name}")
+        yield Finding(
+            code="A308", place=path, what=f"names a seed that does not derive from {name}", observed=str(strange[0]), cure=f"audit seeds {name}"
+        )
 
 
 def describe(wanted: tuple[int, ...], found: tuple[int, ...]) -> str:

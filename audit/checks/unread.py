@@ -23,6 +23,8 @@ def check_read(context: Context) -> Iterator[Finding]:
         for unread in scan.unread():
             place = f"{scan.path}:{unread.first}"
             last = f" (to line {unread.last})" if unread.last != unread.first else ""
-            yield Finding(code=CODE, severity=Severity.UNCHECKED, place=place, what=f"{unread.why}{last}", cure="close it, so that the lines can be read")
+            yield Finding(
+                code=CODE, severity=Severity.UNCHECKED, place=place, what=f"{unread.why}{last}", cure="close it, so that the lines can be read"
+            )
         for note in scan.notes:
             yield Finding(code=CODE, severity=Severity.NOTE, place=scan.path, what=note, cure="save it as UTF-8")

@@ -17,7 +17,7 @@ __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
-LISTED = re.compile(rf"[\s\u00a0$]*(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+LISTED = re.compile(r"[\s\u00a0$]*(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
 INHERITED = frozenset({"named constant", "set up", "sized", "counted", "list"})
 
 
@@ -112,13 +112,26 @@ def is_quoted(sight: Sight) -> object:
     if not cues.OWN.search(sight.sentence):
         return True
     between = sight.sentence[offset : offset + 60].partition(CITE)
-    return bool(between[1]) and not cues.OWN.search(between[0]) and not re.search(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|consistent|compar\w+|in line|similar\w*)\b", between[0])
+    return (
+        bool(between[1])
+        and not cues.OWN.search(between[0])
+        and not re.search(
+            r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|consistent|compar\w+|in line|similar\w*)\b", between[0]
+        )
+    )
 
 
 def is_statistic(sight: Sight) -> object:
     if sight.prose and not sight.frame.math:
         return cues.STATISTIC_TEXT.search(sight.before) and not is_level(sight)
-    return bool(sight.frame.math) and sight.frame.math != "display" and not sight.frame.script and cues.STATISTIC.search(sight.left) and not is_level(sight) and ends_relation(sight)
+    return (
+        bool(sight.frame.math)
+        and sight.frame.math != "display"
+        and not sight.frame.script
+        and cues.STATISTIC.search(sight.left)
+        and not is_level(sight)
+        and ends_relation(sight)
+    )
 
 
 def is_level(sight: Sight) -> object:
@@ -179,7 +192,12 @@ def is_span(sight: Sight) -> object:
 
 
 def is_method_unit(sight: Sight) -> object:
-    return sight.prose and re.search(r"\b(?:at|for|every|after|in|of|over)\s*$", sight.before, re.I) and cues.PHYSICAL.match(sight.after) and not sight.claims
+    return (
+        sight.prose
+        and re.search(r"\b(?:at|for|every|after|in|of|over)\s*$", sight.before, re.I)
+        and cues.PHYSICAL.match(sight.after)
+        and not sight.claims
+    )
 
 
 RULES: tuple[Rule, ...] = (
@@ -196,8 +214,18 @@ RULES: tuple[Rule, ...] = (
     Rule("date", "reference", "a date, a time or a version", lambda s: s.literal.kind in ("date", "time", "version")),
     Rule("name", "reference", "part of a name", is_name),
     Rule("year", "reference", "a year", is_year),
-    Rule("month", "reference", "a day of a month", lambda s: s.integer and (cues.MONTH_BEFORE.search(s.before[-24:]) or cues.MONTH_AFTER.match(s.after))),
-    Rule("identifier", "reference", "part of an address or identifier", lambda s: not s.frame.math and not s.literal.percent and cues.IDENTIFIER.search(s.before[-40:])),
+    Rule(
+        "month",
+        "reference",
+        "a day of a month",
+        lambda s: s.integer and (cues.MONTH_BEFORE.search(s.before[-24:]) or cues.MONTH_AFTER.match(s.after)),
+    ),
+    Rule(
+        "identifier",
+        "reference",
+        "part of an address or identifier",
+        lambda s: not s.frame.math and not s.literal.percent and cues.IDENTIFIER.search(s.before[-40:]),
+    ),
     Rule("product version", "reference", "a version of a named product", lambda s: not s.literal.percent and cues.SOFTWARE.search(s.before[-28:])),
     Rule("index", "reference", "counts a figure, section, step or the like", is_index),
     Rule("enumeration", "reference", "an item of an enumeration", is_enumeration),
@@ -212,14 +240,44 @@ RULES: tuple[Rule, ...] = (
     Rule("proper name", "reference", "follows a proper name", is_proper),
     Rule("ordinal", "design", "counts a step, layer or the like", lambda s: cues.ORDINAL.match(s.after)),
     Rule("hyphenated", "design", "part of a compound such as 12-layer", lambda s: cues.HYPHENATED.match(s.after)),
-    Rule("dimensions", "design", "one of several dimensions", lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before))),
+    Rule(
+        "dimensions",
+        "design",
+        "one of several dimensions",
+        lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before)),
+    ),
     Rule("heading", "design", "a table's row or column label", is_heading),
-    Rule("condition", "design", "a condition under which something is measured", lambda s: s.prose and not s.literal.percent and s.lead.rstrip().endswith(" of") and cues.CONDITION.search(s.lead)),
+    Rule(
+        "condition",
+        "design",
+        "a condition under which something is measured",
+        lambda s: s.prose and not s.literal.percent and s.lead.rstrip().endswith(" of") and cues.CONDITION.search(s.lead),
+    ),
     Rule("span", "design", "over how much something is measured, or at which temperature", is_span),
-    Rule("hardware", "design", "counts machines or draws", lambda s: s.literal.kind in ("integer", "decimal") and s.prose and cues.HARDWARE.match(s.after)),
-    Rule("proportion", "design", "a proportion such as 3:2", lambda s: s.integer and s.prose and (re.match(r":\d", s.after) or re.search(r"\d:$", s.before))),
-    Rule("named constant", "design", "the value of a named constant", lambda s: not in_table(s) and not s.literal.percent and (cues.CERTAIN_DESIGN.search(s.lead) or cues.LINKED_DESIGN.search(s.lead))),
-    Rule("set up", "design", "follows a verb of setting up", lambda s: not in_table(s) and cues.DESIGN_VERB.search(s.lead) and not cues.CLAIM.search(s.lead)),
+    Rule(
+        "hardware",
+        "design",
+        "counts machines or draws",
+        lambda s: s.literal.kind in ("integer", "decimal") and s.prose and cues.HARDWARE.match(s.after),
+    ),
+    Rule(
+        "proportion",
+        "design",
+        "a proportion such as 3:2",
+        lambda s: s.integer and s.prose and (re.match(r":\d", s.after) or re.search(r"\d:$", s.before)),
+    ),
+    Rule(
+        "named constant",
+        "design",
+        "the value of a named constant",
+        lambda s: not in_table(s) and not s.literal.percent and (cues.CERTAIN_DESIGN.search(s.lead) or cues.LINKED_DESIGN.search(s.lead)),
+    ),
+    Rule(
+        "set up",
+        "design",
+        "follows a verb of setting up",
+        lambda s: not in_table(s) and cues.DESIGN_VERB.search(s.lead) and not cues.CLAIM.search(s.lead),
+    ),
     Rule("counted", "design", "counts things in a sentence without an outcome", is_measured_noun),
     Rule("sized", "design", "a size in a sentence without an outcome", is_weak_design),
     Rule("physical", "design", "a physical setting in a sentence without an outcome", is_method_unit),

@@ -14,7 +14,9 @@ __all__ = [
 
 I = re.IGNORECASE  # noqa: E741
 
-LENGTH = re.compile(r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)")
+LENGTH = re.compile(
+    r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)"
+)
 PRIMITIVE = re.compile(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
@@ -36,7 +38,9 @@ INDEX = re.compile(
     I,
 )  # fmt: skip
 VERBISH = re.compile(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
-PLURAL = re.compile(r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b)[a-z-]+(?:s|en)\b")
+PLURAL = re.compile(
+    r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b)[a-z-]+(?:s|en)\b"
+)
 SOFTWARE = re.compile(
     r"\b(?:python|pytorch|torch|tensorflow|jax|numpy|scipy|pandas|cuda|cudnn|julia|matlab|stata|spss|sas|java|gcc|ubuntu|debian|centos|windows|macos|linux|android|ios|"
     r"version|versions|release|ver\.?|v\.?|gpt|llama|bert|claude|gemini|mistral|qwen|lme4|ggplot|prism|graphpad|imagej|fiji|matplotlib|scikit-learn|sklearn|keras|transformers|"
@@ -44,7 +48,9 @@ SOFTWARE = re.compile(
     r"iso|ieee|rfc|din|en|astm|ansi|cc[ -]by(?:-[a-z]+)*|gpl(?:v)?|apache|level-|usb|wi-?fi|bluetooth|http|web|industry)[\s\u00a0]*(?:version\s*|v\.?\s*|release\s*)?$",
     I,
 )  # fmt: skip
-NAME_HYPHEN = re.compile(r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$")
+NAME_HYPHEN = re.compile(
+    r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
+)
 PROPER = re.compile(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = re.compile(
     r"(?:https?:|www\.|doi|arxiv|isbn|issn|pmid|orcid|grants?\b|licen[cs]e|\bid\b|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|\blot\b|patent|zip|postal|phone|tel|commit|@)"
@@ -59,16 +65,23 @@ YEAR_BEFORE = re.compile(
     rf"(?:^|\b(?i:in|since|until|till|from|by|during|before|after|between|early|late|mid|year|years|through|to|and|around|circa|of|at|with|than|versus|than in|workshop|conference|proc(?:eedings)?|edition|"
     rf"{MONTHS})|\b[A-Z]{{3,}}|,|\(|al\.?,?|;|[\u2013-]|{CITE}|©|'|\d{{4}}\s?/)[\s\u00a0]*$"
 )
-YEAR_AFTER = re.compile(r"[\s\u00a0]*(?:$|[(.),;:\]\u2013-]|and|to|by|we|the|was|were|through|when|had|in|for|with|it|they|as|at|by|[A-Z\ue000-\ue00f])")
+YEAR_AFTER = re.compile(
+    r"[\s\u00a0]*(?:$|[(.),;:\]\u2013-]|and|to|by|we|the|was|were|through|when|had|in|for|with|it|they|as|at|by|[A-Z\ue000-\ue00f])"
+)
 
 STATISTIC = re.compile(
     r"(?:^|[\s,;(\ue007])(?:p|P|r|R|F|t|z|Z|d|g|U|W|M|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta(?!_\ue007?\d)|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
     r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14})?[\s\u200b]*(?:[=<>≈≤≥]|\\equiv)[\s\u2009]*[-\u2212+]?$"
 )
-STATISTIC_TEXT = re.compile(r"(?:^|[\s,;(])(?:[pPrtFdzZgUWb]|SD|SE|SEM|M|Mdn|CI|AUC|R2|F1|OR|HR|RR|ICC|IQR|BF10|\\chi\^2)\s*(?:\([^)]*\))?\s*[=<>≈≤≥:]\s*[-\u2212]?$")
+STATISTIC_TEXT = re.compile(
+    r"(?:^|[\s,;(])(?:[pPrtFdzZgUWb]|SD|SE|SEM|M|Mdn|CI|AUC|R2|F1|OR|HR|RR|ICC|IQR|BF10|\\chi\^2)\s*(?:\([^)]*\))?\s*[=<>≈≤≥:]\s*[-\u2212]?$"
+)
 RELATION = re.compile(r"(?:[=<>≈≤≥∈→≠]|\\propto|\\leftarrow|\\gets|\\coloneqq|:=|\\colon)[\s\u2009]*[-\u2212+]?$")
 SAMPLE = re.compile(r"(?:^|[^A-Za-z\\])(?:\\?[nNkKmTLBSJ])(?:_\S{1,12})?\u200b?\s*[=≥≤<>]\s*$")
-CONFIDENCE = re.compile(r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|CIs?\b|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))", I)
+CONFIDENCE = re.compile(
+    r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|CIs?\b|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
+    I,
+)
 
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = re.compile(
@@ -83,11 +96,16 @@ LINKED_DESIGN = re.compile(
     r"|\bat\s+(?:depths?|widths?|multipliers?|scales?|lags?|degrees?|orders?|ranks?|positions?)\s*(?:\d+\s*(?:,|and|or|to)\s*)*$",
     I,
 )  # fmt: skip
-QUALIFIED = re.compile(r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I)
+QUALIFIED = re.compile(
+    r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I
+)
 CONDITION = re.compile(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
 SPAN = re.compile(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
 THERMAL = re.compile(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|k?Hz|bar|rpm|[mk]?V)(?![A-Za-z])")
-HARDWARE = re.compile(r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |M |B )parameters|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b", I)
+HARDWARE = re.compile(
+    r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |M |B )parameters|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b",
+    I,
+)
 WEAK_DESIGN = re.compile(
     r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|over|rates? of)"
     r"\s*(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
@@ -109,9 +127,15 @@ COUNTED = re.compile(
     r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|stimuli|variables|predictors|covariates|options|values|firms|households|respondents|degrees of freedom)\b(?!\s+per\b)",
     I,
 )  # fmt: skip
-ORDINAL = re.compile(r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b")
-LAYOUT_NAME = re.compile(r"\\(?:arraystretch|baselinestretch|[A-Za-z@]*(?:sep|width|height|skip|size|fraction|number|depth|stretch|margin|penalty|limit))\s*\}?\s*(?:\[\d\])?\s*$")
-HYPHENATED = re.compile(r"-(?:bit|layer|layered|fold|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)")
+ORDINAL = re.compile(
+    r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b"
+)
+LAYOUT_NAME = re.compile(
+    r"\\(?:arraystretch|baselinestretch|[A-Za-z@]*(?:sep|width|height|skip|size|fraction|number|depth|stretch|margin|penalty|limit))\s*\}?\s*(?:\[\d\])?\s*$"
+)
+HYPHENATED = re.compile(
+    r"-(?:bit|layer|layered|fold|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)"
+)
 PRODUCT = re.compile(r"\s*×\s*\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 CLAIM = re.compile(
     r"\b(?:f[oi]und|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"

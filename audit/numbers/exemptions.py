@@ -40,7 +40,9 @@ def load_exemptions(context: Context) -> tuple[Exemption, ...]:
     return () if data is None else parse_model(Exemptions, parse_yaml(data, path), path).exemptions
 
 
-def match_exemptions(exemptions: Iterable[Exemption], typed: Iterable[tuple[str, str]]) -> tuple[set[tuple[str, str]], list[tuple[int, Exemption, int]]]:
+def match_exemptions(
+    exemptions: Iterable[Exemption], typed: Iterable[tuple[str, str]]
+) -> tuple[set[tuple[str, str]], list[tuple[int, Exemption, int]]]:
     """The (file, text) pairs that are exempted, and each exemption whose count differs with its number and what was found."""
     seen = Counter(typed)
     wrong, named = [], Counter((exemption.place, exemption.pattern) for exemption in exemptions)

@@ -47,7 +47,9 @@ class Keys:
             return parse_model(Quantity, found, f"{place}: {key}")
         name, _, path = key.partition(".")
         if name in self.records and self.records[name] is None:
-            raise Refusal(place, f"key {key!r} needs a record that is absent or unreadable", observed=self.paths[name], cure="rerun the stage that writes it")
+            raise Refusal(
+                place, f"key {key!r} needs a record that is absent or unreadable", observed=self.paths[name], cure="rerun the stage that writes it"
+            )
         if name in self.records and path:
             find_quantity(self.records[name], path, place)
         raise Refusal(place, f"no value for key {key!r}", observed=f"nearest keys: {', '.join(self.nearest(key)) or 'none'}", cure="correct the key")
@@ -89,7 +91,9 @@ def same_number(shown: str, value: Decimal, percent: bool) -> bool:
     if shown.endswith("%") != percent:
         return False
     plain = shown.rstrip("%").replace(",", "")
-    return Decimal(plain) == value and (percent or "e" in plain or Decimal(plain).as_tuple().exponent == value.as_tuple().exponent or value == value.to_integral_value())
+    return Decimal(plain) == value and (
+        percent or "e" in plain or Decimal(plain).as_tuple().exponent == value.as_tuple().exponent or value == value.to_integral_value()
+    )
 
 
 def equals_rounded(stored: Decimal, value: Decimal, share: Decimal, digits: int, percent: bool) -> bool:

@@ -36,11 +36,11 @@ SIMPLE = re.compile(r"(?:(?<![\w.])[-+\u2212])?(?:\d+(?:[.,]\d+)*|\.\d+)")
 UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
 WORD_VALUES: dict[str, int] = {**{word: number for number, word in enumerate(UNITS)}, **TENS}
-CARDINAL = "(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(?:one|two|three|four|five|six|seven|eight|nine)|" + "|".join(WORD_VALUES) + ")"
-PARTS = "(?:hal(?:f|ves)|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)"
-VERBS = (
-    "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
+CARDINAL = (
+    "(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(?:one|two|three|four|five|six|seven|eight|nine)|" + "|".join(WORD_VALUES) + ")"
 )
+PARTS = "(?:hal(?:f|ves)|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)"
+VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
 WORDS = re.compile(
     rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
@@ -169,7 +169,9 @@ def find_aside(reading: Reading) -> Iterator[Literal]:
     for match in SIMPLE.finditer(text):
         first, last = match.span()
         begin, end = stream.source(first), stream.source_end(last - 1)
-        yield Literal(reading.source[begin:end], match.group().replace(",", "."), first, last, begin, end, stream.frame(first), "aside", kind="decimal")
+        yield Literal(
+            reading.source[begin:end], match.group().replace(",", "."), first, last, begin, end, stream.frame(first), "aside", kind="decimal"
+        )
 
 
 def find_words(reading: Reading, text: str) -> Iterator[Literal]:

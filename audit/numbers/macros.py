@@ -21,6 +21,10 @@ class Spec(NamedTuple):
     opaque: str = "layout"
 
 
+UNKNOWN, UNKNOWN_MATH = Spec("otttt"), Spec("tttt")
+"""How the arguments of a command that is in no table are read, in text and in formulas."""
+
+
 def table(opaque: str, entries: str) -> dict[str, Spec]:
     """`name letters; name letters` as a dictionary."""
     pairs = (entry.split() for entry in entries.replace("\n", " ").split(";") if entry.strip())
@@ -55,7 +59,9 @@ COMMANDS: dict[str, Spec] = {
     "hyperref": Spec("ot", "reference"),
     "footnotetext": Spec("ot", "reference"),
     "footnotemark": Spec("o", "reference"),
-    **table("mathematics", "SI|qty otm; SIrange|qtyrange ottm; SIlist|qtylist otm; num|ang|tablenum ot; numrange ott; numlist ot; si|unit om; sqrt Tt"),
+    **table(
+        "mathematics", "SI|qty otm; SIrange|qtyrange ottm; SIlist|qtylist otm; num|ang|tablenum ot; numrange ott; numlist ot; si|unit om; sqrt Tt"
+    ),
     "\\": Spec("o"),
     "\\*": Spec("o"),
     "footnote": Spec("ot"),

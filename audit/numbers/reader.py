@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 
+from audit.numbers import macros
 from audit.numbers.lexer import Lines, Token, lex
-from audit.numbers.macros import (
-    BOUND, CITES, COMMANDS, DEFINERS, ENVIRONMENTS, INCLUDES, MATH_ENVIRONMENTS, MOVING, OPAQUE_ENVIRONMENTS, PRINTED, REFS, SEAMS, SILENT, UPRIGHT, Spec,
-)  # fmt: skip
 from audit.numbers.stream import ARGUMENT, CELL, CITE, MACRO, NUMERIC_COMMA, REF, ROW, SCRIPT_END, SEAM, VALUE, Frame, Reading, Unread
 
 __all__ = ["read"]
 
-UNKNOWN, UNKNOWN_MATH = Spec("otttt"), Spec("tttt")
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
 ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
 TRIM = re.compile(r"\s*\([lr]*\)\s*")  # between \cmidrule and its columns
@@ -49,9 +46,7 @@ class Reader:
 
     def take(self, token: Token) -> None:
         """Read one token in its context."""
-        if token.start < self.skip_to or token.kind in ("comment", "hidden"):
-            return
-        if self.pending and self.take_argument(token):
+        if token.start < self.skip_to or token.kind in ("comment", "hidden") or (self.pending and self.take_argument(token)):
             return
         self.handlers[token.kind](token)
 
@@ -111,10 +106,9 @@ class Reader:
     def take_argument(self, token: Token) -> bool:
         """Offer the token to the command that waits for an argument; False when it is not one."""
         name, letters, opaque = self.pending or ("", "", "")
-        if token.kind == "text" and not token.text.strip() and name in COMMANDS | ENVIRONMENTS and letters.strip("oT"):
-            return True
+        spaced = token.kind == "text" and not token.text.strip() and name in macros.COMMANDS | macros.ENVIRONMENTS and letters.strip("oT")
         trimmed = token.kind == "text" and name == "cmidrule" and TRIM.fullmatch(token.text)
-        if trimmed or (token.kind == "parameter" and name in DEFINERS):
+        if spaced or trimmed or (token.kind == "parameter" and name in macros.DEFINERS):
             return True
         self.pending = None
         if token.text == "[" and letters[0] in "oT" and (name not in ("\\", "\\*") or ROW_SPACE.match(self.source, token.start)):
@@ -128,9 +122,9 @@ class Reader:
 
     def open_argument(self, kind: str, token: Token, name: str, letters: str, opaque: str) -> None:
         hidden = opaque if letters[0] in "om" else ""
-        if not hidden and not (name in SILENT and name not in SEAMS):
-            self.emit(SEAM if name in SEAMS else ARGUMENT, token.start, 0)
-        math = "" if hidden or name in UPRIGHT else None
+        if not hidden and not (name in macros.SILENT and name not in macros.SEAMS):
+            self.emit(SEAM if name in macros.SEAMS else ARGUMENT, token.start, 0)
+        math = "" if hidden or name in macros.UPRIGHT else None
         frame = self.push(kind, name, token.start, opaque=hidden, math=math, script=name in ("textsuperscript", "textsubscript"))
         frame.rest, frame.rest_class = letters[1:], opaque
 
@@ -141,8 +135,8 @@ class Reader:
         if closed.opaque:
             self.reading.aside.add(SEAM, token.start, 0, closed)
             self.note(closed, body)
-        elif not (closed.name in SILENT and closed.name not in SEAMS):
-            self.emit(SEAM if closed.name in SEAMS else ARGUMENT, token.start, 0)
+        elif not (closed.name in macros.SILENT and closed.name not in macros.SEAMS):
+            self.emit(SEAM if closed.name in macros.SEAMS else ARGUMENT, token.start, 0)
         self.expect(closed.name, closed.rest, closed.rest_class)
 
     def take_bare(self, token: Token, name: str, letters: str, opaque: str) -> bool:
@@ -163,13 +157,13 @@ class Reader:
     def note(self, frame: Frame, body: str) -> None:
         """Remember our macros' arguments and the files that are included."""
         name, body = frame.name, " ".join(body.split())
-        if name in BOUND or name == "ifverdict":
+        if name in macros.BOUND or name == "ifverdict":
             if frame.kind == "option":
                 self.option = body
             else:
-                self.reading.uses.append((name, self.option, body, frame.start, bool(frame.inside & MOVING)))
+                self.reading.uses.append((name, self.option, body, frame.start, bool(frame.inside & macros.MOVING)))
                 self.option = ""
-        elif name in INCLUDES and frame.kind == "argument":
+        elif name in macros.INCLUDES and frame.kind == "argument":
             self.reading.inputs.append((name, body, frame.start, frame.preamble))
 
     # tokens
@@ -265,11 +259,17 @@ class Reader:
         name = token.text
         self.script = False
         self.emit(SEAM, token.start, 0)
-        frame = self.push("environment", name, token.start, opaque=OPAQUE_ENVIRONMENTS.get(name, ""), math="display" if name in MATH_ENVIRONMENTS else None)
+        frame = self.push(
+            "environment",
+            name,
+            token.start,
+            opaque=macros.OPAQUE_ENVIRONMENTS.get(name, ""),
+            math="display" if name in macros.MATH_ENVIRONMENTS else None,
+        )
         if name == "document":
             frame.preamble, frame.kind = False, "document"
             return
-        spec = ENVIRONMENTS.get(name, Spec("o"))
+        spec = macros.ENVIRONMENTS.get(name, macros.Spec("o"))
         self.expect(name, spec.arguments, spec.opaque)
 
     def on_end(self, token: Token) -> None:
@@ -298,23 +298,23 @@ class Reader:
         base = name.rstrip("*")
         if name in ("textsuperscript", "textsubscript"):
             self.emit("^", token.start, width)
-        elif base in BOUND:
+        elif base in macros.BOUND:
             self.emit(VALUE, token.start, width)
-        elif name in CITES or name in REFS:
-            self.emit(CITE if name in CITES else REF, token.start, width)
+        elif name in macros.CITES or name in macros.REFS:
+            self.emit(CITE if name in macros.CITES else REF, token.start, width)
         elif name in ("\\", "\\*", "tabularnewline", "cr"):
             self.emit(ROW, token.start, width)
-        elif base in PRINTED:
-            self.emit(PRINTED[base], token.start, width)
-        elif base not in SILENT and name[:1].isalpha():
+        elif base in macros.PRINTED:
+            self.emit(macros.PRINTED[base], token.start, width)
+        elif base not in macros.SILENT and name[:1].isalpha():
             self.emit(token.text, token.start)
         self.script = False
 
     def await_arguments(self, name: str) -> None:
-        if name in DEFINERS:
+        if name in macros.DEFINERS:
             return self.expect(name, "mt", "layout")
-        spec = COMMANDS.get(name) or COMMANDS.get(name.rstrip("*"))
+        spec = macros.COMMANDS.get(name) or macros.COMMANDS.get(name.rstrip("*"))
         if spec is None and name[:1].isalpha():
-            spec = UNKNOWN_MATH if self.top.math else UNKNOWN
+            spec = macros.UNKNOWN_MATH if self.top.math else macros.UNKNOWN
         if spec is not None:
             self.expect(name, spec.arguments, spec.opaque)

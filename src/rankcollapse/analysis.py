@@ -72,7 +72,12 @@ class Case:
         """Loss above the healthy control at the branch's last step, nats."""
         run = self.branches[arm].trajectory
         if not run.step or run.step[-1] not in self.control_loss:
-            raise Refusal(self.branches[arm].name, "its control was not measured at its last step", observed=str(run.step[-1:]), cure="measure both at common steps (rules.measure_*)")
+            raise Refusal(
+                self.branches[arm].name,
+                "its control was not measured at its last step",
+                observed=str(run.step[-1:]),
+                cure="measure both at common steps (rules.measure_*)",
+            )
         return run.loss[-1] - self.control_loss[run.step[-1]]
 
 
@@ -105,7 +110,12 @@ def analyse(
     results = {role: summarise(str(collapsed[role].depth), [collapsed[role]], cases, unigram, scale) for role, cases in groups.items()}
     everything = [case for cases in groups.values() for case in cases]
     depths = " and ".join(str(record.depth) for record in collapsed.values())
-    return Main(provenance=provenance, settings=describe_settings(scale), **results, both=summarise(depths, list(collapsed.values()), everything, unigram, scale))
+    return Main(
+        provenance=provenance,
+        settings=describe_settings(scale),
+        **results,
+        both=summarise(depths, list(collapsed.values()), everything, unigram, scale),
+    )
 
 
 def describe_settings(scale: Scale) -> Settings:

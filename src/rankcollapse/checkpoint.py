@@ -11,16 +11,23 @@ import safetensors
 import safetensors.torch
 import torch
 
-from audit.records import Refusal, canonical_json, sha256_bytes, write_bytes
+from audit.records import Refusal, canonical_json, sha256_bytes, sha256_file, write_bytes
 from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, describe_runs
 
 PARTS = ("weights", "moment1", "moment2")
+CODE = ("engine", "events", "measure", "model", "schedule", "terms", "text")
+"""Modules that decide what a stack becomes: a checkpoint of other code is not gone on from."""
 
 
 def digest_stack(runs: list[Run], setting: Setting, probe: np.ndarray, data: dict[str, str]) -> str:
-    """SHA-256 of what determines a stack's result: its runs, setting, origins' and probe's bytes, and data digests."""
+    """SHA-256 of what determines a stack's result: its runs, setting, origins' and probe's bytes, data, and code."""
+    code = {name: sha256_file(Path(__file__).with_name(f"{name}.py")) for name in CODE} | {"torch": torch.__version__}
     origins = [sha256_bytes(b"".join(getattr(run.origin, part).numpy().tobytes() for part in PARTS)) if run.origin else None for run in runs]
-    return sha256_bytes(canonical_json({"stack": describe_runs(runs, setting), "origins": origins, "probe": sha256_bytes(probe.tobytes()), "data": data}))
+    return sha256_bytes(
+        canonical_json(
+            {"stack": describe_runs(runs, setting), "origins": origins, "probe": sha256_bytes(probe.tobytes()), "data": data, "code": code}
+        )
+    )
 
 
 def save_states(path: Path, states: dict[str, State], note: dict[str, str] | None = None) -> None:

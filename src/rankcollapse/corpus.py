@@ -181,7 +181,9 @@ def build_fineweb(documents: list[str], package: str, version: str, files: dict[
 def build_corpus(name: str, documents: list[str], **origin) -> Corpus:
     """Documents with the digest of their order and content; an empty corpus is refused."""
     if not documents:
-        raise Refusal(f"source {name}", "the corpus is empty", expected="documents with text", observed="none", cure="correct data.source in params.yaml")
+        raise Refusal(
+            f"source {name}", "the corpus is empty", expected="documents with text", observed="none", cure="correct data.source in params.yaml"
+        )
     lines = "".join(sha256_bytes(text.encode()) + "\n" for text in documents)
     return Corpus(documents, Source(name=name, documents_sha256=sha256_bytes(lines.encode()), **origin))
 

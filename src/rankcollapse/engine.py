@@ -120,7 +120,7 @@ class Stack:
         for place, row in enumerate(due):
             i = self.alive[row]
             trajectory = self.trajectories[i]
-            values = [self.clock[i], skip[place].item(), *(column[place] for column in reading)]
+            values = [self.clock[i], skip[place].item(), *(column[place] for column in reading[:4])]
             if not all(map(np.isfinite, values)):
                 trajectory.diverged_at = self.clock[i]
                 continue
@@ -150,7 +150,11 @@ class Stack:
         run, trajectory = self.runs[i], self.trajectories[i]
         if self.clock[i] >= self.end[i] or trajectory.diverged_at is not None:
             return True
-        return run.stop is not None and trajectory.step[-1:] == [self.clock[i]] and run.stop(trajectory.step, collapsed_rank(trajectory.rank, trajectory.at_floor))
+        return (
+            run.stop is not None
+            and trajectory.step[-1:] == [self.clock[i]]
+            and run.stop(trajectory.step, collapsed_rank(trajectory.rank, trajectory.at_floor))
+        )
 
     def solve_weights(self) -> None:
         """Give each term the weight at which it adds the wanted loss on the probe batch, in the run's first state."""
@@ -254,6 +258,8 @@ def train_stack(
             if say and now - shown >= 1:
                 say(stack)
                 shown = now
+        if stopping:
+            raise Interrupted
     return [(stack.trajectories[i], stack.final[i]) for i in range(len(stack.runs))]
 
 

@@ -14,8 +14,8 @@ import torch
 from audit.records import Provenance, Quantity, Refusal
 from rankcollapse import events as rules
 from rankcollapse.checkpoint import load_states, save_states
-from rankcollapse.engine import Run, Setting, State, Trajectory
-from rankcollapse.fanout import train_table
+from rankcollapse.engine import Run, Setting, State, Trajectory, prepare_threads
+from rankcollapse.fanout import checkpoint_folder, train_table
 from rankcollapse.measure import force_ratio, gradient_path, read_entropy, read_refined, term_path
 from rankcollapse.model import Shape, views
 from rankcollapse.params import ROLES, Role, Scale
@@ -23,7 +23,7 @@ from rankcollapse.quantities import count, exact, trained
 from rankcollapse.records import Branch, Calibration, Collapse, Event, EventPath, FloorRow, Profile, RoleCalibration, RunRow
 from rankcollapse.records import Path as PathRecord
 from rankcollapse.records import Trajectory as TrajectoryRow
-from rankcollapse.tables import LOSS_ARMS, SWITCHES, control, drive, longest, treat, warm_up
+from rankcollapse.tables import SWITCHES, control, drive, longest, treat, warm_up
 from rankcollapse.text import probe_batch, unseen_batch
 
 
@@ -36,6 +36,7 @@ class Bench:
     setting: Setting
     folder: str
     data: dict[str, str]
+    store: Path
 
     def probe(self, sequences: int) -> np.ndarray:
         """The fixed probe batch (B, T+1)."""
@@ -46,7 +47,7 @@ class Bench:
         rank_probe = self.probe(self.scale.probe.rank_sequences)
         return train_table(
             f"{self.label} {name}", runs, self.setting, folder=self.folder, probe=rank_probe,
-            block=self.scale.stack, data=self.data, seconds=self.scale.checkpoint_seconds,
+            block=self.scale.stack, data=self.data, store=self.store, seconds=self.scale.checkpoint_seconds,
         )  # fmt: skip
 
 
@@ -55,11 +56,18 @@ def joined(inputs_BT: np.ndarray, targets_BT: np.ndarray) -> np.ndarray:
     return np.concatenate([inputs_BT, targets_BT[:, -1:]], axis=1)
 
 
-def set_up(stage: str, scale: Scale, depth: int, healthy_q: float, folder: str, data: dict[str, str]) -> Bench:
+def set_up(stage: str, scale: Scale, depth: int, healthy_q: float, folder: str, provenance: Provenance) -> Bench:
     """The bench of one role."""
     model = scale.model
     shape = Shape(depth, model.width, model.heads, model.context, scale.data.vocabulary)
-    return Bench(stage, scale, Setting(shape, scale.optimiser, scale.batch, model.init_std, healthy_q), folder, data)
+    return Bench(
+        stage,
+        scale,
+        Setting(shape, scale.optimiser, scale.batch, model.init_std, healthy_q),
+        folder,
+        dict(provenance.data),
+        checkpoint_folder(provenance.stage),
+    )
 
 
 def ranks(trajectory: Trajectory | TrajectoryRow) -> list[float]:
@@ -79,7 +87,7 @@ def describe_run(run: Run, trajectory: Trajectory) -> RunRow:
 
 def calibrate(provenance: Provenance, scale: Scale, seeds: Sequence[int], folder: str) -> Calibration:
     """Healthy values and thresholds per role, and the largest floor at which every seed collapses and stays."""
-    roles = {role: calibrate_role(role, scale, seeds, folder, dict(provenance.data)) for role in ROLES}
+    roles = {role: calibrate_role(role, scale, seeds, folder, provenance) for role in ROLES}
     floor = largest_floor("calibrate", [role.grid for role in roles.values()], len(seeds))
     return Calibration(provenance=provenance, floor=floor, **roles)
 
@@ -93,11 +101,11 @@ def largest_floor(place: str, grids: Sequence[Sequence[FloorRow]], seeds: int) -
     return floor
 
 
-def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, data: dict[str, str]) -> RoleCalibration:
+def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, provenance: Provenance) -> RoleCalibration:
     """Calibrate one depth: healthy networks first, then a driver per floor and seed."""
     depth = getattr(scale.depths, role)
-    bench = set_up(f"calibrate {role}", scale, depth, 0.0, folder, data)
-    warm = bench.train("warm-up", warm_up(seeds, scale))
+    bench = set_up(f"calibrate {role}", scale, depth, 0.0, folder, provenance)
+    warm = warmed(bench, seeds)
     states = [state for _, state in warm]
     healthy_runs = control(seeds, states, scale.driver.ramp + scale.driver.hold, scale)
     driven_runs = [run for floor in scale.driver.floors for run in drive(seeds, states, floor, scale, None)]
@@ -105,10 +113,16 @@ def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, d
     healthy, driven = [t for t, _ in results[: len(seeds)]], [t for t, _ in results[len(seeds) :]]
     window = scale.rules.settle_window
     rank = [median(t.rank[-window:]) for t in healthy]
-    level = fmean(rank)
+    level, spread = fmean(rank), trained(rank, scale, "mean", digits=2).tolerance
     low, high = scale.rules.collapse * level, scale.rules.recover * level
     if any(value < high for value in rank):
-        raise Refusal(f"calibrate {role}", "a healthy network lies below the recovery threshold", expected=f">= {high:.3f}", observed=f"{min(rank):.3f}", cure="train longer before the ramp (driver.warm)")
+        raise Refusal(
+            f"calibrate {role}",
+            "a healthy network lies below the recovery threshold",
+            expected=f">= {high:.3f}",
+            observed=f"{min(rank):.3f}",
+            cure="train longer before the ramp (driver.warm)",
+        )
     grid = judge_grid(scale, len(seeds), driven, low, high)
     dips = [last_below([*w.step, *t.step], [*w.rank, *t.rank], low) for (w, _), t in zip(warm, healthy, strict=True)]
     return RoleCalibration(
@@ -117,12 +131,26 @@ def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, d
         healthy_rank=trained(rank, scale, "mean", digits=2),
         healthy_residual=trained([median(t.residual[-window:]) for t in healthy], scale, "mean", digits=2),
         healthy_q=sqrt(level - 1),
-        collapse_threshold=Quantity(value=low, digits=2, tolerance=trained(rank, scale, "mean", digits=2).tolerance),
-        recover_threshold=Quantity(value=high, digits=2, tolerance=trained(rank, scale, "mean", digits=2).tolerance),
+        collapse_threshold=Quantity(value=low, digits=2, tolerance=scale.rules.collapse * spread),
+        recover_threshold=Quantity(value=high, digits=2, tolerance=scale.rules.recover * spread),
         early_dip_ends=trained(dips, scale, "max", unit="steps", digits=0, style="integer"),
         grid=grid,
         runs=tuple(describe_run(run, t) for run, t in zip([*healthy_runs, *driven_runs], [*healthy, *driven], strict=True)),
     )  # fmt: skip
+
+
+def warmed(bench: Bench, seeds: Sequence[int]) -> list[tuple[Trajectory, State]]:
+    """The warm-up that drivers and controls share; a network that diverges there leaves nothing to drive."""
+    results = bench.train("warm-up", warm_up(seeds, bench.scale))
+    for seed, (trajectory, _) in zip(seeds, results, strict=True):
+        if trajectory.diverged_at is not None:
+            raise Refusal(
+                f"{bench.label}: seed {seed}",
+                "diverged in the warm-up",
+                observed=f"step {trajectory.diverged_at}",
+                cure="lower optimiser.learning_rate",
+            )
+    return results
 
 
 def last_below(steps: Sequence[int], ranks_: Sequence[float], threshold: float) -> int:
@@ -135,7 +163,9 @@ def judge_grid(scale: Scale, seeds: int, driven: Sequence[Trajectory], low: floa
     rows = []
     for index, floor in enumerate(scale.driver.floors):
         outcomes = [settle(t, scale, low, high) for t in driven[index * seeds : (index + 1) * seeds]]
-        rows.append(FloorRow(floor=exact(floor, digits=3), settled=count([s for s, _ in outcomes]), stayed=count([s and stays for s, stays in outcomes])))
+        rows.append(
+            FloorRow(floor=exact(floor, digits=3), settled=count([s for s, _ in outcomes]), stayed=count([s and stays for s, stays in outcomes]))
+        )
     return tuple(rows)
 
 
@@ -157,10 +187,10 @@ def collapse(
 ) -> Collapse:
     """Drive each seed into collapse beside its healthy control; save every collapse that settles."""
     own, rule = getattr(calibration, role), scale.rules
-    bench = set_up(f"collapse {role}", scale, int(own.depth.value), own.healthy_q, folder, dict(provenance.data))
+    bench = set_up(f"collapse {role}", scale, int(own.depth.value), own.healthy_q, folder, provenance)
     floor, low = float(calibration.floor.value), float(own.collapse_threshold.value)
     stop = rules.Settled(low, scale.driver.warm, rule.settle_after, rule.settle_window)
-    warm = bench.train("warm-up", warm_up(seeds, scale))
+    warm = warmed(bench, seeds)
     origins = [state for _, state in warm]
     drivers = drive(seeds, origins, floor, scale, stop)
     controls = control(seeds, origins, scale.driver.ramp + scale.driver.hold, scale)
@@ -204,7 +234,7 @@ def find_event(seed: int, driven: Trajectory, healthy: Trajectory, low: float, s
 
 def branch(provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path) -> Branch:
     """Continue every saved collapse under every treatment, and the controls to the last step that is compared."""
-    bench = set_up(f"branch {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, dict(provenance.data))
+    bench = set_up(f"branch {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
     saved, _ = load_states(states / "states.safetensors")
     runs = [run for event in collapsed.events for run in treat(event.seed, saved[f"event-{event.seed}"], collapsed.floor, scale)]
     seeds = [event.seed for event in collapsed.events]
@@ -226,7 +256,8 @@ def measure_paths(
     provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path
 ) -> PathRecord:
     """Per event, where task and added gradients arrive: collapsed, healthy, and right after a switch; no training, float64."""
-    bench = set_up(f"path {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, {})
+    prepare_threads()
+    bench = set_up(f"path {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
     saved, _ = load_states(states / "states.safetensors")
     rows = []
     for event in collapsed.events:

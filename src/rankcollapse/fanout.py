@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from threading import Thread
 from time import monotonic
@@ -19,7 +20,7 @@ import numpy as np
 import torch
 
 from audit.records import Refusal
-from rankcollapse.checkpoint import digest_stack, load_states, resume_stack, save_stack
+from rankcollapse.checkpoint import digest_stack, resume_stack, save_stack
 from rankcollapse.engine import Interrupted, Run, Setting, Stack, State, Trajectory, prepare_threads, train_stack
 from rankcollapse.text import load_stream, require_tokens
 
@@ -41,18 +42,27 @@ class Job:
 
 
 def train_table(
-    label: str, runs: Sequence[Run], setting: Setting, *, folder: str, probe: np.ndarray, block: int, data: dict[str, str], seconds: float
+    label: str,
+    runs: Sequence[Run],
+    setting: Setting,
+    *,
+    folder: str,
+    probe: np.ndarray,
+    block: int,
+    data: dict[str, str],
+    store: Path,
+    seconds: float,
 ) -> list[tuple[Trajectory, State]]:
     """Train a table of runs in fixed blocks over the machine's cores; results come back in the table's order.
 
-    Killed anywhere, the next call with the same table goes on from the checkpoints of its blocks.
+    Killed anywhere, the next call with the same table goes on from the checkpoints of its blocks in the folder `store`.
     """
     check_table(label, runs, setting, folder)
     blocks = [tuple(runs[start : start + block]) for start in range(0, len(runs), block)]
     jobs = []
     for index, rows in enumerate(blocks):
         digest = digest_stack(list(rows), setting, probe, data)
-        jobs.append(Job(f"{label} {index + 1}/{len(blocks)}", rows, setting, folder, probe, digest, STORE / f"{digest[:24]}.safetensors", seconds))
+        jobs.append(Job(f"{label} {index + 1}/{len(blocks)}", rows, setting, folder, probe, digest, store / f"{digest[:24]}.safetensors", seconds))
     results = run_jobs(jobs)
     return [row for job in jobs for row in results[job.digest]]
 
@@ -80,6 +90,10 @@ def run_jobs(jobs: list[Job]) -> dict[str, list[tuple[Trajectory, State]]]:
     try:
         futures = {pool.submit(work, job): job for job in jobs}
         return {futures[future].digest: future.result() for future in as_completed(futures)}
+    except KeyboardInterrupt:
+        for child in active_children():
+            os.kill(child.pid or 0, signal.SIGINT)  # a signal to this process alone must reach its workers too
+        raise
     except BrokenProcessPool:
         raise Refusal("fanout", "a worker process was killed", cure="run the same command again; it goes on from the checkpoints") from None
     finally:
@@ -126,7 +140,12 @@ def train_job(job: Job, say: Any) -> list[tuple[Trajectory, State]]:
         left = sum(stack.end[i] - stack.clock[i] for i in stack.alive) / max(rate, 1e-9)
         ranks = [t.rank[-1] for t in stack.trajectories if t.rank]
         span = f"{min(ranks):.2f}-{max(ranks):.2f}" if ranks else "-"
-        say((job.label, f"step {stack.clock[stack.alive[0]]:>5}  {len(stack.alive)} runs  {rate:5.1f} network-steps/s  {left:4.0f} s left  rank {span}"))
+        say(
+            (
+                job.label,
+                f"step {stack.clock[stack.alive[0]]:>5}  {len(stack.alive)} runs  {rate:5.1f} network-steps/s  {left:4.0f} s left  rank {span}",
+            )
+        )
 
     train_stack(stack, save=lambda stack: save_stack(job.store, stack, job.digest), save_seconds=job.seconds, say=describe)
     save_stack(job.store, stack, job.digest)
@@ -157,11 +176,11 @@ class Progress:
             self.width = max(self.width, len(label) + len(text) + 2)
 
 
-def clear_checkpoints(digests: Sequence[str] | None = None) -> None:
-    """Remove checkpoints once the record they led to is written."""
-    for path in STORE.glob("*.safetensors"):
-        if digests is None or path.stem in {digest[:24] for digest in digests}:
-            path.unlink()
+def checkpoint_folder(stage: str) -> Path:
+    """Where a stage keeps its checkpoints."""
+    return STORE / stage
 
 
-__all__ = ["Interrupted", "clear_checkpoints", "load_states", "train_table"]
+def clear_checkpoints(stage: str) -> None:
+    """Remove a stage's checkpoints once the record they led to is written."""
+    shutil.rmtree(checkpoint_folder(stage), ignore_errors=True)

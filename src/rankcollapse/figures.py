@@ -32,19 +32,24 @@ STYLE = {
     "font.family": "serif", "font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
     "legend.frameon": False, "legend.fontsize": 7, "lines.linewidth": 1.0, "pdf.fonttype": 42, "svg.hashsalt": "rankcollapse", "svg.fonttype": "none", "figure.constrained_layout.use": True,
 }  # fmt: skip
-WINDOW = 5
 LOWEST = 1e-17
 
 
 def draw_all(
-    out: Path, calibration: Calibration, collapsed: dict[Role, Collapse], branched: dict[Role, Branch], paths: dict[Role, PathRecord]
+    out: Path, calibration: Calibration, collapsed: dict[Role, Collapse], branched: dict[Role, Branch], paths: dict[Role, PathRecord], window: int
 ) -> None:
-    """Draw the figures of the manuscript into a folder."""
+    """Draw the figures of the manuscript into a folder; ranks are shown as the trailing medians that recovery is judged by."""
     out.mkdir(parents=True, exist_ok=True)
     roles: Sequence[Role] = list(collapsed)
     threshold = {role: float(getattr(calibration, role).recover_threshold.value) for role in roles}
     titles = {role: f"{collapsed[role].depth} blocks" for role in roles}
-    save(out / "treatments.pdf", titles, 2.5, lambda axis, role: draw_treatments(axis, collapsed[role], branched[role], threshold[role]), below=4)
+    save(
+        out / "treatments.pdf",
+        titles,
+        2.5,
+        lambda axis, role: draw_treatments(axis, collapsed[role], branched[role], threshold[role], window),
+        below=4,
+    )
     draw_paths(out / "path.pdf", titles, paths)
     save(out / "hysteresis.pdf", titles, 2.3, lambda axis, role: draw_hysteresis(axis, collapsed[role], branched[role], threshold[role]), below=2)
 
@@ -73,19 +78,19 @@ def write(path: Path, figure: Any) -> None:
     plt.close(figure)
 
 
-def smooth_rank(run: Trajectory) -> tuple[list[int], list[float]]:
+def smooth_rank(run: Trajectory, window: int) -> tuple[list[int], list[float]]:
     """Steps and trailing medians of the rank, from the first full window on."""
-    medians = trailing_medians(collapsed_rank(run.rank, run.at_floor), WINDOW)
+    medians = trailing_medians(collapsed_rank(run.rank, run.at_floor), window)
     kept = [(step, value) for step, value in zip(run.step, medians, strict=True) if value is not None]
     return [step for step, _ in kept], [value for _, value in kept]
 
 
-def draw_treatments(axis: Any, collapsed: Collapse, branched: Branch, threshold: float) -> None:
+def draw_treatments(axis: Any, collapsed: Collapse, branched: Branch, threshold: float, window: int) -> None:
     """Rank after each treatment is switched on (figure 1 of the source paper)."""
     saved = {event.seed: event.saved for event in collapsed.events}
     for arm, (label, colour, dash) in ARM_STYLE.items():
         for index, run in enumerate(run for run in branched.branches if run.arm == arm):
-            steps, rank = smooth_rank(run.trajectory)
+            steps, rank = smooth_rank(run.trajectory, window)
             axis.plot([step - saved[run.seed] for step in steps], rank, color=colour, linestyle=dash, label=label if index == 0 else None)
     axis.axhline(threshold, color=INK, linestyle=":", linewidth=0.7)
     axis.set(xlabel="steps after the treatment is switched on", ylabel="stable rank, last block")
@@ -98,7 +103,9 @@ def draw_hysteresis(axis: Any, collapsed: Collapse, branched: Branch, threshold:
     drivers = [run.trajectory for run in collapsed.drivers]
     for label, colour, dash, runs in (("ramped down (drivers)", INK, "-", drivers), ("ramped back up", "#009E73", "--", ramps)):
         for index, run in enumerate(runs):
-            axis.plot(run.skip, collapsed_rank(run.rank, run.at_floor), color=colour, linestyle=dash, label=label if index == 0 else None, linewidth=0.8)
+            axis.plot(
+                run.skip, collapsed_rank(run.rank, run.at_floor), color=colour, linestyle=dash, label=label if index == 0 else None, linewidth=0.8
+            )
     axis.axhline(threshold, color=INK, linestyle=":", linewidth=0.7)
     axis.set(xscale="log", xlabel=r"skip scale $\alpha$", ylabel="stable rank, last block")
     axis.label_outer()

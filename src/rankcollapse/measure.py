@@ -13,15 +13,19 @@ REFINE_BELOW = 1e-4
 """Relative residual under which float32 measures its own rounding error, so that float64 is used."""
 FLOOR_FACTOR = 100
 """A residual under this many epsilons of the precision used leaves the rank undetermined: at floor, counted as collapsed."""
+LEAST_TERM = 1e-12
+"""A term smaller than this is not scaled up further: it has nothing to push on."""
 
 
 class Reading(NamedTuple):
-    """Per model: stable rank, relative residual, task loss (nats per token), and whether the rank is at floor."""
+    """Per model: stable rank, relative residual, task loss (nats per token), whether the rank of a sequence is at floor, and the
+    smallest relative residual of a sequence; rank and residual are means over the probe's sequences."""
 
     rank: list[float]
     residual: list[float]
     loss: list[float]
     at_floor: list[bool]
+    least: list[float]
 
 
 def compute_stable_rank(x_ETD: torch.Tensor) -> torch.Tensor:
@@ -68,27 +72,23 @@ def read_stack(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: 
         last = residual_stream(named, batch[..., :-1], skip_M, shape)[-1]
         matrices = per_sequence(last, sequences)
         rank = compute_stable_rank(matrices).view(models, -1).mean(1)
-        residual = compute_residual(matrices).view(models, -1).mean(1)
+        residual = compute_residual(matrices).view(models, -1)
+        least = residual.amin(1)
         loss = token_losses(named, last, batch[..., 1:])
-        at_floor = residual < FLOOR_FACTOR * torch.finfo(last.dtype).eps
-    return Reading(rank.tolist(), residual.tolist(), loss.tolist(), at_floor.tolist())
+        at_floor = least < FLOOR_FACTOR * torch.finfo(last.dtype).eps
+    return Reading(*(values.tolist() for values in (rank, residual.mean(1), loss, at_floor, least)))
 
 
 def read_refined(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> Reading:
-    """As `read_stack`, with the models whose float32 residual is below `REFINE_BELOW` read from a float64 forward pass."""
+    """As `read_stack`, with the models in which a sequence's float32 residual is below `REFINE_BELOW` read in float64."""
     reading = read_stack(named, tokens_BT, skip_M, shape)
-    for index, residual in enumerate(reading.residual):
-        if residual < REFINE_BELOW and last_is_single(named):
+    for index, least in enumerate(reading.least):
+        if least < REFINE_BELOW and named["tokens"].dtype == torch.float32:
             one = {name: weight[index : index + 1].double() for name, weight in named.items()}
             fine = read_stack(one, tokens_BT, skip_M[index : index + 1].double(), shape)
             for coarse, exact in zip(reading, fine, strict=True):
                 coarse[index] = exact[0]
     return reading
-
-
-def last_is_single(named: dict[str, torch.Tensor]) -> bool:
-    """Whether the weights are in single precision."""
-    return named["tokens"].dtype == torch.float32
 
 
 def read_entropy(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> torch.Tensor:
@@ -112,15 +112,14 @@ def gradient_path(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_
 def term_path(
     named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kind: str, healthy: float, added: float
 ) -> dict[str, torch.Tensor]:
-    """As `gradient_path`, for an added term: each block's own term at the weight that makes it add `added` nats.
+    """As `gradient_path`, for an added term: each block's own term, at the weight at which it alone adds `added` nats.
 
     The gradient of block l's term is read on block l's own weights, as in the source paper's figure 2 (per-block hinge).
     """
     leaves, stream, batch = leaf_forward(named, tokens_BT, skip_M, shape)
     values_LM = block_terms([kind] * len(skip_M), stream, len(batch[0]), torch.full_like(skip_M, healthy))
-    weight_M = torch.where(values_LM.mean(0) > 0, added / values_LM.detach().mean(0).clamp_min(1e-12), 0.0)
-    weights = qkv_weights(leaves, shape)
-    own = [torch.autograd.grad((values_LM[i] * weight_M).sum(), w, retain_graph=True)[0] for i, w in enumerate(weights)]
+    scaled_LM = values_LM * (added / values_LM.detach().clamp_min(LEAST_TERM))
+    own = [torch.autograd.grad(scaled_LM[i].sum(), w, retain_graph=True)[0] for i, w in enumerate(qkv_weights(leaves, shape))]
     return slice_norms(own, shape.width)
 
 
@@ -130,7 +129,7 @@ def force_ratio(
     """rho (M,): norm of the added gradient over that of the task gradient, all weights, unclipped, at matched added loss."""
     leaves, stream, batch = leaf_forward(named, tokens_BT, skip_M, shape)
     term_M = block_terms([kind] * len(skip_M), stream, len(batch[0]), torch.full_like(skip_M, healthy)).mean(0)
-    weight_M = added / term_M.detach().clamp_min(1e-12)
+    weight_M = added / term_M.detach().clamp_min(LEAST_TERM)
     task = torch.autograd.grad(token_losses(leaves, stream[-1], batch[..., 1:]).sum(), list(leaves.values()), retain_graph=True)
     push = torch.autograd.grad((term_M * weight_M).sum(), list(leaves.values()), allow_unused=True)
     return total_norm(push) / total_norm(task)

@@ -23,7 +23,9 @@ def trained(
 ) -> Quantity:
     """A summary of values that come from training: it agrees within the declared share of the range between its units."""
     tolerance = scale.rules.tolerance * (max(values) - min(values))
-    return Quantity(value=SUMMARIES[summary](values), unit=unit, digits=digits, style=style, tolerance=tolerance, summary=summary, values=tuple(values))
+    return Quantity(
+        value=SUMMARIES[summary](values), unit=unit, digits=digits, style=style, tolerance=tolerance, summary=summary, values=tuple(values)
+    )
 
 
 def exact(value: float | int, *, digits: int = 0, unit: str = "1") -> Quantity:

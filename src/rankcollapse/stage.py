@@ -8,8 +8,8 @@ from pathlib import Path
 
 from audit import gate
 from audit.records import Refusal, read_model
-from rankcollapse.params import ROLES, Params, Scale
 from rankcollapse.manifest import DataManifest
+from rankcollapse.params import ROLES, Params, Scale
 from rankcollapse.records import Calibration
 
 DATA = Path("data")

@@ -47,10 +47,7 @@ def treat(seed: int, event: State, floor: float, scale: Scale) -> list[Run]:
         row("untreated", plan.untreated_steps, constant(floor), rules.measure_loss),
         row("ramp", plan.ramp_steps + plan.after_ramp, reversed_ramp, rules.measure_driver),
         *(row(arm, plan.switch_steps, constant(skip), rules.measure_switch) for arm, skip in SWITCHES.items()),
-        *(
-            row(arm, plan.loss_steps, constant(floor), rules.measure_loss, term, times * plan.added_loss)
-            for arm, (term, times) in LOSS_ARMS.items()
-        ),
+        *(row(arm, plan.loss_steps, constant(floor), rules.measure_loss, term, times * plan.added_loss) for arm, (term, times) in LOSS_ARMS.items()),
     ]
 
 

@@ -49,7 +49,7 @@ def top_direction(centred_ETD: torch.Tensor, steps: int = POWER_STEPS) -> torch.
 def compute_q(x_ETD: torch.Tensor, v_ED1: torch.Tensor | None = None) -> torch.Tensor:
     """Q = |E| / sigma_1 (E,) of token matrices, by deflation; exact gradient because v is stationary and detached.
 
-    A matrix without spread has Q = 0 and no gradient, since there is no direction to push in.
+    A matrix without spread, or whose spread off the top direction is rounding error, has Q = 0 and no gradient, since there is no direction to push in.
     """
     centred = centre(x_ETD)
     v = top_direction(centred) if v_ED1 is None else v_ED1
@@ -57,7 +57,7 @@ def compute_q(x_ETD: torch.Tensor, v_ED1: torch.Tensor | None = None) -> torch.T
     left = centred - along * v.transpose(-1, -2)
     sigma = along.square().sum((-1, -2))
     rest = left.square().sum((-1, -2))
-    alive = (sigma > GUARD) & (rest > GUARD)
+    alive = (sigma > torch.finfo(sigma.dtype).tiny) & (rest > torch.finfo(rest.dtype).eps ** 2 * sigma)
     return torch.where(alive, (torch.where(alive, rest, 1.0) / torch.where(alive, sigma, 1.0)).sqrt(), 0.0)
 
 

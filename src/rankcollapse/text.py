@@ -72,7 +72,9 @@ def cut_documents(documents: int, fractions: list[float]) -> list[int]:
     cuts = [0] + [round(share * documents) for share in accumulate(fractions)]
     if any(stop <= start for start, stop in zip(cuts, cuts[1:])):
         observed = f"{documents} documents"
-        raise Refusal("data", "too few documents for these fractions", expected="a document in each span", observed=observed, cure="raise data.documents")
+        raise Refusal(
+            "data", "too few documents for these fractions", expected="a document in each span", observed=observed, cure="raise data.documents"
+        )
     return cuts
 
 

@@ -36,7 +36,9 @@ def train_bpe(documents: Sequence[str], size: int) -> Vocabulary:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     if not SMALLEST <= size <= LARGEST:
-        raise Refusal("data.vocabulary", "size is out of range", expected=f"{SMALLEST} to {LARGEST} (256 bytes and the end of text)", observed=str(size))
+        raise Refusal(
+            "data.vocabulary", "size is out of range", expected=f"{SMALLEST} to {LARGEST} (256 bytes and the end of text)", observed=str(size)
+        )
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -45,7 +47,9 @@ def train_bpe(documents: Sequence[str], size: int) -> Vocabulary:
     tokenizer.train_from_iterator(documents, trainer, length=len(documents))
     if tokenizer.get_vocab_size() != size:
         cure = "ask for a smaller data.vocabulary or more documents"
-        raise Refusal("data.vocabulary", "the text is too short for it", expected=f"{size} tokens", observed=str(tokenizer.get_vocab_size()), cure=cure)
+        raise Refusal(
+            "data.vocabulary", "the text is too short for it", expected=f"{size} tokens", observed=str(tokenizer.get_vocab_size()), cure=cure
+        )
     # sorted keys: the file's bytes must not depend on the library's own order of fields
     return open_bpe((json.dumps(json.loads(tokenizer.to_str()), sort_keys=True, ensure_ascii=False, indent=1) + "\n").encode())
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from paper_project import MINE, Paper
 
 from audit.building import build, compare_text, first_error, main
 from audit.checks import TABLE
@@ -15,7 +16,6 @@ from audit.records import RunLog, write_record
 from audit.render import generate, read_header, write_generated
 from audit.rendering import main as render_main
 from audit.rendering import refuse_findings
-from paper_project import MINE, Paper
 
 
 @pytest.fixture

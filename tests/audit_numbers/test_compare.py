@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paper_project import Paper, main_record, quantity, verdict_record
 
 from audit.cli import main
 from audit.compare import compare_records
 from audit.finding import Refusal
-from paper_project import Paper, main_record, quantity, verdict_record
 
 PATH = "results/analyse/main.json"
 

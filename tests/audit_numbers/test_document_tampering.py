@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from paper_project import Paper
 
 from audit.building import build
 from audit.finding import Severity
 from audit.load import write_bytes
-from paper_project import Paper
 
 TEX = "manuscript/paper.tex"
 END = "\\end{document}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from paper_project import Paper
 
 from audit.finding import Refusal
 from audit.render import generate
 from audit.templates import latex_text
-from paper_project import Paper
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ def rewrite(repository: Repository, path: str, change: Callable[[Any], None]) ->
 def shrink(params: Any) -> None:
     """The smoke scale, in use, registered like the laptop's, with budgets of a second."""
     params["scale"] = "smoke"
-    params["seed_sets"]["calibration"] = [5]
+    params["seed_sets"]["calibration"][:] = [5]
     smoke = params["scales"]["smoke"]
     smoke.pop("seed_sets", None)
     for dotted, value in TINY.items():

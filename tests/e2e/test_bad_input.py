@@ -78,7 +78,7 @@ CASES = {
     "an unknown role": Bad(lambda _: None, ("stages.collapse", "main", "middle"), ("role: no such role", "expected shallow or deep", "found middle")),
     "an unknown metric": Bad(unknown_metric, ("audit", "evaluate", "pilot", "--on", "results/analyse/main.json"), ("results/analyse/main.json", "both.path.qk_over_healty", "qk_over_healthy")),
     "an unknown key in the manuscript": Bad(
-        replaced("manuscript/paper.tex", CITED, r"\val{main.both.arms.switch_1.recoverd}"), ("audit", "render"), ("A402 manuscript/paper.tex:", "main.both.arms.switch_1.recoverd", "recovered_"), code=1
+        replaced("manuscript/paper.tex", CITED, r"\val{main.both.arms.switch_1.recoverd}"), ("audit", "render"), ("A402 manuscript/paper.tex:", "both.arms.switch_1.recoverd", "both.arms.switch_1.recovered_effective"), code=1
     ),
     "no history": Bad(without_history, DATA, ("no git history to check the order in", "cure: clone the repository with its history")),
 }  # fmt: skip

@@ -48,7 +48,7 @@ class Case:
 
 
 CASES = {
-    "a digit in a record": Case(change_digit("results/analyse/main.json", '"harm": {'), frozenset({"A303", "A304"}), "results/analyse/main.json"),
+    "a digit in a record": Case(change_digit("results/analyse/main.json", '"value": '), frozenset({"A303", "A304"}), "results/analyse/main.json"),
     "a digit in a trajectory": Case(change_digit("results/branch/main-deep.json", '"loss": \\['), frozenset({"A303", "A304", "A314"}), "results/branch/main-deep.json"),
     "an edited seal": Case(edit_seal, frozenset({"A103", "A104"}), "prereg/pilot.seal.json"),
     "a removed seal": Case(remove_seal, frozenset({"A102", "A104"}), "prereg/pilot.seal.json"),
@@ -56,7 +56,7 @@ CASES = {
     "an edited macro": Case(change_digit("manuscript/generated/macros.tex", "main.both.events.settled}{"), frozenset({"A403"}), "manuscript/generated/macros.tex"),
     "an edited registration": Case(change_digit("prereg/pilot.yaml", "op: "), frozenset({"A105"}), "prereg/pilot.yaml"),
     "an edited judge": Case(change_digit("src/rankcollapse/analysis.py", "LEAST_SKIP = 1e-"), frozenset({"A105"}), "src/rankcollapse/analysis.py"),
-    "an edited frozen parameter": Case(change_digit("params.yaml", "smoke:[^#]*added_loss: "), frozenset({"A107"}), "params.yaml"),
+    "an edited frozen parameter": Case(change_digit("params.yaml", "added_loss: "), frozenset({"A107"}), "params.yaml"),
 }  # fmt: skip
 
 

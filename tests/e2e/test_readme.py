@@ -48,11 +48,16 @@ def test_named_commands_exist() -> None:
     assert set(re.findall(r"make ([a-z]+)", code)) <= targets
 
 
+def find_stale_help(page: str) -> list[str]:
+    """The blocks marked as the program's help that are not what it prints."""
+    shown = [block.text for block in find_blocks(page) if block.mark == "run: help"]
+    return [text for text in shown if text != Repository(CHECKOUT).must("python", "-m", "audit", "--help").out]
+
+
 def test_help_block_is_the_help() -> None:
-    """A block marked as help is what `audit --help` prints."""
-    shown = [block for block in find_blocks(read_page()) if block.mark == "run: help"]
-    help_text = Repository(CHECKOUT).must("python", "-m", "audit", "--help").out
-    assert [block.text for block in shown] == [help_text] * len(shown)
+    """A block marked as help is what `audit --help` prints; another text is noticed."""
+    assert find_stale_help(read_page()) == []
+    assert find_stale_help("<!-- run: help -->\n```text\nUsage: audit nothing\n```\n") == ["Usage: audit nothing\n"]
 
 
 def test_links_lead_somewhere(made: Repository) -> None:

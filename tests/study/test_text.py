@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from corpora import SENTENCES, prepare, read_folder, refusal
 
-from audit.records import Provenance, parse_json, read_model, record_bytes
-from audit.records import sha256_file
+from audit.records import Provenance, parse_json, read_model, record_bytes, sha256_file
 from rankcollapse import corpus, text, vocabulary
 from rankcollapse.manifest import DataManifest, Stream
 
