@@ -29,9 +29,10 @@ class Logged:
 
 @dataclass(frozen=True)
 class Logs:
-    """An index of run logs."""
+    """An index of run logs: all of them, or those that history held at one commit."""
 
     context: Context
+    until: str | None = None
 
     @cached_property
     def _by_digest(self) -> dict[str, list[Logged]]:
@@ -50,8 +51,9 @@ class Logs:
         for path in history.paths_ever(self.context.config.paths.results, ".run.json"):
             for blob in history.versions(path):
                 seen.add(blob)
-                yield from _read(path, history.objects.blob(blob))
-        for path in self.context.run_logs:
+                if self.until is None or any(new in history.ancestors(self.until) for new in history.introductions(blob)):
+                    yield from _read(path, history.objects.blob(blob))
+        for path in self.context.run_logs if self.until is None else ():
             data = self.context.bytes_of(path)
             if data is not None and history.blob_id(data) not in seen:
                 yield from _read(path, data)

@@ -13,6 +13,7 @@ from audit.finding import Finding, Refusal, Severity
 from audit.history import WHOLE_CLONE
 from audit.load import parse_json
 from audit.logs import Logged, Logs
+from audit.quantities import differences, walk_quantities
 from audit.registration import Seal
 
 GIT, RUN, INPUT = "A201", "A202", "A203"
@@ -111,7 +112,7 @@ class Order:
 
     def _input(self, place: str, commit: str | None, logged: Logged, path: str, digest: str) -> Iterator[Finding]:
         """(c) an input is frozen, source text of the commit, or made by a run for which (a) to (c) hold."""
-        if digest in self.frozen or self._is_source(commit, logged, path, digest):
+        if digest in self.frozen or self._is_source(commit, logged, path, digest) or self._is_reproduction(path, digest):
             return
         makers = self.logs.naming(digest)
         if not makers:
@@ -121,6 +122,15 @@ class Order:
             )
         for fault in self._made_after(path, digest, makers):
             yield fault.model_copy(update={"code": INPUT, "place": place, "what": f"its input {path} {fault.what}"})
+
+    def _is_reproduction(self, path: str, digest: str) -> bool:
+        """A frozen output computed again: every quantity of the sealed copy, within the tolerance it was sealed with."""
+        copy, data = self.seal.copy_of(path), self._find_bytes(path, digest)
+        if copy == path or data is None:
+            return False
+        sealed, again = (parse_json(found, path) for found in (self.context.history.bytes_at(self.context.history.head, copy) or b"{}", data))
+        same_keys = {key for key, _ in walk_quantities(sealed)} == {key for key, _ in walk_quantities(again)}
+        return same_keys and not differences(sealed, again)
 
     def _made_after(self, path: str, digest: str, makers: list[Logged]) -> list[Finding]:
         data = self._find_bytes(path, digest)

@@ -11,6 +11,8 @@ from typing import Any
 from audit.finding import Refusal
 from audit.records import Quantity, parse_model
 
+PLAIN = frozenset({float, int, bool, str, type(None)})
+
 
 def is_quantity(value: Any) -> bool:
     """Whether a plain value is written as a quantity: an object with `value` and `unit`."""
@@ -22,6 +24,8 @@ def walk_quantities(value: Any, key: str = "") -> Iterator[tuple[str, Mapping[st
     if is_quantity(value):
         yield key, value
         return
+    if isinstance(value, list | tuple) and PLAIN.issuperset(map(type, value)):
+        return  # a series of numbers holds no quantity, and most of a record is series
     children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
     for name, child in children:
         yield from walk_quantities(child, f"{key}.{name}" if key else str(name))
@@ -72,3 +76,16 @@ def summary_fault(quantity: Quantity) -> str | None:
         return None if quantity.summary in ("count", "sum") and quantity.value == 0 else "values to summarise"
     again = summarise(quantity.summary, quantity.values)
     return None if math.isclose(again, quantity.value, rel_tol=1e-12, abs_tol=1e-300) else repr(again)
+
+
+def differences(one: Any, other: Any) -> set[str]:
+    """Keys of the quantities that both records have and that differ by more than the first one's tolerance."""
+    first, second = dict(walk_quantities(one)), dict(walk_quantities(other))
+    return {key for key in first.keys() & second.keys() if _moved(first[key], second[key])}
+
+
+def _moved(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    before, after, tolerance = one["value"], other["value"], one.get("tolerance", 0)
+    if not all(isinstance(number, int | float) for number in (before, after, tolerance)):
+        return bool(before != after)
+    return bool(abs(before - after) > tolerance)

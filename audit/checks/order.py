@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from audit.checks.outcomes import differences
 from audit.context import Context
 from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
 from audit.logs import Logs
 from audit.order import open_order
+from audit.quantities import differences
 from audit.registration import Registration, Seal
 
 
@@ -17,8 +17,9 @@ def check(context: Context) -> Iterator[Finding]:
     """Every judged record of every sealed registration that holds here or is closed."""
     logs = Logs(context)
     for registration, seal in judged(context):
+        outcome = context.outcomes.get(seal.id)
         try:
-            order = open_order(context, logs, seal)
+            order = open_order(context, Logs(context, outcome.commit) if outcome else logs, seal)
         except Refusal:
             if any((context.root / path).exists() for path in judged_paths(context, registration, seal)):
                 what, cure = "the outcome exists and the seal is not committed", f"git add {context.config.paths.prereg} && git commit, then run"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
-from audit.quantities import find_quantity, walk_quantities
+from audit.quantities import differences, find_quantity, walk_quantities
 from audit.registration import Registration, Seal
 
 
@@ -56,19 +55,6 @@ def _frozen_outputs(context: Context, seal: Seal) -> Iterator[Finding]:
             weight = Severity.FINDING if _is_committed(context, origin) else Severity.NOTE
             what = f"differs from the frozen copy {copy} beyond tolerance"
             yield Finding(code="A112", severity=weight, place=origin, what=what, observed=observed, cure=cure)
-
-
-def differences(one: Any, other: Any) -> set[str]:
-    """Keys of the quantities that both records have and that differ by more than the first one's tolerance."""
-    first, second = dict(walk_quantities(one)), dict(walk_quantities(other))
-    return {key for key in first.keys() & second.keys() if _moved(first[key], second[key])}
-
-
-def _moved(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    before, after, tolerance = one["value"], other["value"], one.get("tolerance", 0)
-    if not all(isinstance(number, int | float) for number in (before, after, tolerance)):
-        return bool(before != after)
-    return bool(abs(before - after) > tolerance)
 
 
 def _is_committed(context: Context, path: str) -> bool:

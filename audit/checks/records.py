@@ -68,7 +68,7 @@ def _fits(context: Context, path: str, record: dict[str, Any]) -> Iterator[Findi
 def _validator(data: bytes, schema: str, kind: str) -> Any:
     """A validator, or the Refusal that says why the schema checks nothing: it must be closed and name its kind."""
     from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import validator_for
+    from jsonschema.validators import extend, validator_for
 
     cure = f"git checkout HEAD -- {schema}, or let the study write it again"
     try:
@@ -82,7 +82,20 @@ def _validator(data: bytes, schema: str, kind: str) -> Any:
     if named.get("const") != kind or value.get("additionalProperties") is not False:
         expected = f'"additionalProperties": false, and properties.kind.const {kind!r}'
         return Refusal(schema, "is too loose to check a record", expected=expected, cure=cure)
-    return validator_for(value)(value)
+    return extend(validator_for(value), {"items": check_items})(value)
+
+
+TYPES = {"number": {float, int}, "integer": {int}, "boolean": {bool}, "string": {str}}
+
+
+def check_items(validator: Any, items: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    """The keyword `items`: a long series of one plain type is looked at once, all else item by item."""
+    from jsonschema.validators import Draft202012Validator
+
+    plain = isinstance(items, dict) and items.keys() <= {"type"} and TYPES.get(items.get("type", ""))
+    if plain and isinstance(instance, list) and "prefixItems" not in schema and plain.issuperset(map(type, instance)):
+        return
+    yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
 
 
 def _adds_up(path: str, record: dict[str, Any]) -> Iterator[Finding]:

@@ -9,10 +9,11 @@ from project import Project
 
 from audit.close import main as close
 from audit.context import Context
+from audit.evaluate import compute_verdicts
 from audit.evaluate import main as evaluate_main
 from audit.finding import Refusal
 from audit.quantities import find_quantity, summarise, summary_fault
-from audit.records import Quantity
+from audit.records import Provenance, Quantity
 from audit.registration import Comparator, Metric, Prediction, Reading, Undecided
 from audit.verdict import judge_prediction, reading_of
 from audit.verify import verify
@@ -134,6 +135,28 @@ def test_evaluation_is_deterministic(ran: Project) -> None:
     before = ran.read("results/evaluate/pilot.json")
     ran.evaluate()
     assert ran.read("results/evaluate/pilot.json") == before
+
+
+UNITS = [
+    ({"op": ">=", "value": 3, "units": 2}, (0, 1, 1), "met"),
+    ({"op": ">=", "value": 3, "units": 3}, (0, 1, 1), "missed"),
+    ({"op": ">", "than": "two", "units": 2}, (1, 0, 1), "met"),
+    ({"op": ">=", "value": 3}, None, "met"),
+]
+
+
+@pytest.mark.parametrize(("comparator", "flags", "verdict"), UNITS, ids=str)
+def test_verdicts_show_how_many_units(ran: Project, comparator: dict[str, object], flags: tuple[int, ...] | None, verdict: str) -> None:
+    """Where a prediction is about units its row counts those that compare as registered, decided or not; elsewhere there is no count."""
+    rule = Undecided(key="settled", op="<", value=5)
+    pair = (prediction(**comparator), prediction(**comparator, undecided=rule).model_copy(update={"id": "P2"}))
+    registration = ran.context().registrations["pilot"].model_copy(update={"predictions": pair, "readings": ()})
+    provenance = Provenance(stage="evaluate", seals={}, parameters="0" * 64, data={})
+    rows = compute_verdicts(registration, provenance, None, lambda _: RECORD).predictions
+    assert [row.verdict for row in rows] == [verdict, "undecided"]
+    for row in rows:
+        found = row.units
+        assert found is None if flags is None else (found.value, found.values, found.summary) == (sum(flags), flags, "count")
 
 
 def test_evaluate_waits_for_the_seal(drafted: Project) -> None:

@@ -64,7 +64,7 @@ class Repository:
         own = {"HOME": str(self.root.parent), "XDG_CACHE_HOME": fonts, "DVC_SITE_CACHE_DIR": str(self.root.parent / "site")}
         return {**kept, **own, "PATH": path, "DVC_NO_ANALYTICS": "1", "GIT_CONFIG_NOSYSTEM": "1", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
 
-    def run(self, *words: str, timeout: float = 300) -> Done:
+    def run(self, *words: str, timeout: float = 1200) -> Done:
         """Run a program; no expected failure may be a traceback."""
         begun = time.monotonic()
         done = subprocess.run(words, cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=timeout, check=False)

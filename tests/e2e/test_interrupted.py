@@ -20,7 +20,7 @@ RESUME = ("python", "-m", "stages.branch", "main", "deep")
 
 def checkpoints(repository: Repository) -> list[Path]:
     """The checkpoints that lie there."""
-    return sorted((repository.root / ".checkpoints").glob("*.safetensors"))
+    return sorted((repository.root / ".checkpoints").rglob("*.safetensors"))
 
 
 def interrupt_training(repository: Repository) -> str:
@@ -30,9 +30,10 @@ def interrupt_training(repository: Repository) -> str:
     process = subprocess.Popen(command, cwd=repository.root, env=repository.environment, start_new_session=True, **pipes)
     while not checkpoints(repository) and process.poll() is None:
         time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGINT)
-    said = process.communicate(timeout=120)[0]
-    assert process.returncode != 0, "the stage had ended before Ctrl-C"
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=600)[0]
+    assert process.returncode != 0, f"the stage had ended before Ctrl-C: {said}"
     return said
 
 
@@ -68,5 +69,5 @@ def test_a_checkpoint_is_what_training_goes_on_from(interrupted: Repository, mad
     checkpoint = checkpoints(interrupted)[0]
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
     done = interrupted.must(*RESUME)
-    assert f"checkpoint ignored: .checkpoints/{checkpoint.name}: not a readable state file" in done.err
+    assert f"checkpoint ignored: {checkpoint.relative_to(interrupted.root)}: not a readable state file" in done.err
     assert interrupted.read(RECORD) == made.read(RECORD)

@@ -1,7 +1,8 @@
-"""`python interruptible.py DATA`: trains one fixed table in the working folder, a checkpoint every step; tests interrupt it."""
+"""`python interruptible.py DATA TABLE`: trains a fixed table in the working folder, a checkpoint every step; tests interrupt it."""
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +12,12 @@ from networks import SETTING, SHAPE
 from rankcollapse.engine import Run, Setting, State, Trajectory
 from rankcollapse.events import Settled
 from rankcollapse.experiments import joined
-from rankcollapse.fanout import train_table
+from rankcollapse.fanout import checkpoint_folder, train_table
 from rankcollapse.schedule import constant
 from rankcollapse.stage import run_stage
 from rankcollapse.text import probe_batch
 
-STEPS = 80
+STEPS, LONG = 80, 5000
 TABLE_SETTING = replace(SETTING, shape=replace(SHAPE, vocabulary=257), batch=2)
 RUNS = (
     Run("plain/0", 0, STEPS),
@@ -24,20 +25,25 @@ RUNS = (
     Run("short/1", 1, 5, measure_every=1),
     Run("settled/1", 1, STEPS, constant(0.0), stop=Settled(1e9, 0, 20, 2)),
 )
+TABLES = {"one block": (RUNS, 4), "two blocks": (tuple(replace(run, steps=LONG) for run in RUNS[:2]), 1)}
+"""Name -> runs and how many of them are a block."""
 
 
 def train_runs(
-    folder: Path, runs: tuple[Run, ...] = RUNS, setting: Setting = TABLE_SETTING, *, block: int = 4, data: str = "a" * 64, seconds: float = 0.0
+    folder: Path, runs: tuple[Run, ...] = RUNS, setting: Setting = TABLE_SETTING, *, block: int = 4, stage: str = "table", seconds: float = 0.0
 ) -> list[tuple[Trajectory, State]]:
-    """Train a table on a data folder, from its checkpoints where there are any."""
+    """Train a table on a data folder, from its stage's checkpoints where there are any."""
     probe = joined(*probe_batch(folder, 2, setting.shape.context))
-    return train_table("table", runs, setting, folder=str(folder), probe=probe, block=block, data={"data": data}, seconds=seconds)
+    store = checkpoint_folder(stage)
+    return train_table("table", runs, setting, folder=str(folder), probe=probe, block=block, data={"data": "a" * 64}, store=store, seconds=seconds)
 
 
-def body(folder: str) -> None:
-    """Train the fixed table."""
-    train_runs(Path(folder))
+def body(folder: str, table: str) -> None:
+    """Train a fixed table with a core for each block."""
+    runs, block = TABLES[table]
+    os.sched_getaffinity = lambda _: set(range(len(runs) // block))
+    train_runs(Path(folder), runs, block=block)
 
 
 if __name__ == "__main__":
-    sys.exit(run_stage(body, ("DATA",)))
+    sys.exit(run_stage(body, ("DATA", "TABLE")))

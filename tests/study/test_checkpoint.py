@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 from corpora import refusal
-from interruptible import RUNS, STEPS, TABLE_SETTING, train_runs
+from interruptible import LONG, RUNS, STEPS, TABLE_SETTING, train_runs
 from networks import SETTING, draw_tokens, make_stack, make_stream, same_state, write_data
 
 from rankcollapse import checkpoint, fanout
@@ -23,6 +25,7 @@ from rankcollapse.schedule import constant
 HERE = Path(__file__).parent
 PROBE = draw_tokens(2, SETTING.shape.context + 1).numpy()
 ROOT = HERE.parent.parent
+STORE = fanout.checkpoint_folder("table")
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +57,14 @@ def same_results(one, other) -> bool:
     return all(a[0] == b[0] and repr(a[0]) == repr(b[0]) and same_state(a[1], b[1]) for a, b in zip(one, other, strict=True))
 
 
-def stop_process(data: Path, number: int) -> tuple[int, str]:
-    """Start the table in a process of its own, send it a signal once a checkpoint lies there; its exit code and last words."""
+def stop_process(data: Path, number: int, table: str = "one block", blocks: int = 1) -> tuple[int, str]:
+    """Start a table in a process of its own, send it alone a signal once each block has a checkpoint; its exit code and last words."""
     places = os.pathsep.join(map(str, (ROOT, ROOT / "src", HERE)))
-    command = [sys.executable, str(HERE / "interruptible.py"), str(data)]
+    command = [sys.executable, str(HERE / "interruptible.py"), str(data), table]
     environment = os.environ | {"PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
-        while not list(Path(".checkpoints").glob("*.safetensors")):
+        while len(list(STORE.glob("*.safetensors"))) < blocks:
             assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
             time.sleep(0.005)
         process.send_signal(number)
@@ -69,10 +72,9 @@ def stop_process(data: Path, number: int) -> tuple[int, str]:
     return process.returncode, words
 
 
-def trained_so_far() -> int:
-    """Steps of the longest run in the one checkpoint that lies there."""
-    [path] = Path(".checkpoints").glob("*.safetensors")
-    return max(state.step for state in checkpoint.load_states(path)[0].values())
+def trained_so_far() -> list[int]:
+    """Steps of the longest run in each checkpoint that lies there."""
+    return [max(state.step for state in checkpoint.load_states(path)[0].values()) for path in STORE.glob("*.safetensors")]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -84,8 +86,18 @@ def test_interrupted_and_resumed_is_uninterrupted(data, uninterrupted, number):
     else:
         assert code == 130 and words.splitlines()[-1] == "interrupted; the same command goes on from the checkpoint"
         assert "Traceback" not in words
-    assert 0 < trained_so_far() < STEPS
+    [steps] = trained_so_far()
+    assert 0 < steps < STEPS
     assert same_results(train_runs(data), uninterrupted)
+
+
+def test_a_signal_to_the_parent_alone_stops_its_workers(tmp_path):
+    """SIGINT that reaches only the process that owns the pool stops both workers in the middle of their blocks, each with a checkpoint."""
+    code, words = stop_process(write_data(tmp_path / "long", tokens=80_000), signal.SIGINT, "two blocks", blocks=2)
+    assert (code, words.splitlines()[-1]) == (130, "interrupted; the same command goes on from the checkpoint")
+    assert "Traceback" not in words
+    steps = trained_so_far()
+    assert len(steps) == 2 and all(0 < step < LONG for step in steps)
 
 
 def count_steps(monkeypatch) -> list[int]:
@@ -113,7 +125,7 @@ SPOILT = {
 def test_an_unreadable_checkpoint_is_named_and_ignored(data, monkeypatch, capsys, kind):
     """One line names the file; training starts over and ends with the same bytes."""
     first = train_runs(data, RUNS[2:], seconds=1e9)
-    [path] = Path(".checkpoints").glob("*.safetensors")
+    [path] = STORE.glob("*.safetensors")
     path.write_bytes(SPOILT[kind](path.read_bytes()))
     taken = count_steps(monkeypatch)
     assert same_results(train_runs(data, RUNS[2:], seconds=1e9), first) and taken[0] == 0
@@ -123,7 +135,7 @@ def test_an_unreadable_checkpoint_is_named_and_ignored(data, monkeypatch, capsys
 def test_another_configurations_checkpoint_is_named_and_ignored(data, monkeypatch, capsys):
     """A readable checkpoint of another table under this one's name is not gone on from."""
     first = train_runs(data, RUNS[2:], seconds=1e9)
-    [path] = Path(".checkpoints").glob("*.safetensors")
+    [path] = STORE.glob("*.safetensors")
     states, note = checkpoint.load_states(path)
     checkpoint.save_states(path, states, note | {"digest": "0" * 64})
     taken = count_steps(monkeypatch)
@@ -168,12 +180,45 @@ def test_origins_count_by_content():
 
 def test_the_probe_batch_is_in_the_digest(data):
     """A table measured on another probe batch does not go on from this one's checkpoint."""
-    run, setting = (Run("a", 0, 5),), TABLE_SETTING
-    few, more = (draw_tokens(n, setting.shape.context + 1).numpy() for n in (2, 3))
-    results = [
-        fanout.train_table("table", run, setting, folder=str(data), probe=probe, block=1, data={}, seconds=1e9)[0][0].loss for probe in (few, more)
-    ]
+    arguments = {"folder": str(data), "block": 1, "data": {}, "store": STORE, "seconds": 1e9}
+    few, more = (draw_tokens(n, SETTING.shape.context + 1).numpy() for n in (2, 3))
+    results = [fanout.train_table("table", [Run("a", 0, 5)], TABLE_SETTING, probe=probe, **arguments)[0][0].loss for probe in (few, more)]
     assert results[0] != results[1]
+
+
+@pytest.fixture
+def copied_code(tmp_path, monkeypatch):
+    """A copy of the study's modules, which the digest reads in place of the real ones."""
+    folder = shutil.copytree(Path(checkpoint.__file__).parent, tmp_path / "code", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(checkpoint, "__file__", str(folder / "checkpoint.py"))
+    return folder
+
+
+@pytest.mark.parametrize("name", checkpoint.CODE)
+def test_code_is_in_the_digest(copied_code, name):
+    """A checkpoint of other code than today's, by one byte in one module, is not gone on from; figures decide nothing."""
+    digest = lambda: checkpoint.digest_stack(list(RUNS), TABLE_SETTING, PROBE, {})  # noqa: E731
+    plain = digest()
+    with (copied_code / "figures.py").open("a") as stream:
+        stream.write(" ")
+    assert digest() == plain
+    with (copied_code / f"{name}.py").open("a") as stream:
+        stream.write(" ")
+    assert digest() != plain
+
+
+def test_the_librarys_version_is_in_the_digest(monkeypatch):
+    """A checkpoint made with another release of torch is not gone on from."""
+    plain = checkpoint.digest_stack(list(RUNS), TABLE_SETTING, PROBE, {})
+    monkeypatch.setattr(torch, "__version__", "0.0.1")
+    assert checkpoint.digest_stack(list(RUNS), TABLE_SETTING, PROBE, {}) != plain
+
+
+def test_the_digest_covers_what_the_engine_imports():
+    """Of the study's modules the engine imports none but those in the digest, and parameters, whose values are in it."""
+    tree = ast.parse((ROOT / "src" / "rankcollapse" / "engine.py").read_text())
+    imported = {node.module.partition(".")[2] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module.startswith("rankcollapse.")}
+    assert len(imported) > 3 and imported - {"params"} <= set(checkpoint.CODE)
 
 
 def test_the_same_states_are_the_same_bytes(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -9,7 +11,7 @@ import torch
 from corpora import refusal
 from networks import RULE, SETTING, SHAPE, draw_tokens, make_stack, make_stream, same_bits, same_state, train
 
-from rankcollapse.engine import Run, Stack, State, fresh_state, train_stack
+from rankcollapse.engine import Interrupted, Run, Stack, State, fresh_state, train_stack
 from rankcollapse.events import Settled
 from rankcollapse.model import residual_stream, token_losses, views
 from rankcollapse.schedule import constant, ramp_down
@@ -206,9 +208,24 @@ def test_a_settled_run_leaves_at_that_step():
 
 def test_the_stop_rule_counts_at_floor_as_collapsed(monkeypatch):
     """A driver whose rank is undetermined stops where the event rule says that it settled."""
-    monkeypatch.setattr("rankcollapse.engine.read_refined", lambda named, probe, skip, shape: ([9.0], [1e-15], [2.0], [True]))
+    monkeypatch.setattr("rankcollapse.engine.read_refined", lambda named, probe, skip, shape: ([9.0], [1e-15], [2.0], [True], [1e-15]))
     stop = Settled(threshold=1.5, start=0, after=4, window=2)
     assert train([Run("stops", 0, 20, measure_every=2, stop=stop)])[0][1].step == 6
+
+
+@pytest.mark.parametrize(("method", "clock"), [("measure", 0), ("step", 0), ("step", 3), ("step", 5), ("measure", 6)])
+def test_a_signal_is_heard_until_the_end(monkeypatch, method, clock):
+    """A signal in the first, a middle or the last step, or in the last measurement, interrupts instead of being swallowed."""
+    plain = getattr(Stack, method)
+
+    def signalled(stack):
+        if stack.clock == [clock]:
+            os.kill(os.getpid(), signal.SIGINT)
+        plain(stack)
+
+    monkeypatch.setattr(Stack, method, signalled)
+    with pytest.raises(Interrupted):
+        train([Run("a", 0, 6)])
 
 
 def test_an_unknown_term_is_refused():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from math import sqrt
+from pathlib import Path
 from statistics import fmean, median
 
 import pytest
@@ -42,6 +43,9 @@ def test_healthy_values_are_the_controls_last_medians(study, role):
     level = fmean(median(run.rank[-window:]) for run in controls)
     assert len(controls) == 2 and own.healthy_rank.value == pytest.approx(level)
     assert own.collapse_threshold.value == pytest.approx(0.7 * level) and own.recover_threshold.value == pytest.approx(0.8 * level)
+    spread = own.healthy_rank.tolerance
+    assert spread > 0
+    assert (own.collapse_threshold.tolerance, own.recover_threshold.tolerance) == pytest.approx((0.7 * spread, 0.8 * spread))
     assert own.healthy_q == pytest.approx(sqrt(level - 1))
     assert own.healthy_residual.value == pytest.approx(fmean(median(run.residual[-window:]) for run in controls))
     assert all(set(run.skip) == {1.0} for run in controls)
@@ -111,9 +115,32 @@ def test_an_unhealthy_control_is_refused(study, monkeypatch):
     result = lambda run: (Trajectory(step=[1], rank=[runs[run.seed]] * 2, residual=[1.0] * 2), None)  # noqa: E731
     monkeypatch.setattr(experiments.Bench, "train", lambda bench, name, table: [result(run) for run in table])
     monkeypatch.setattr(experiments, "drive", lambda *_: [])
-    assert refusal(experiments.calibrate_role, "shallow", SCALE, (5, 6), str(study.data), {}) == (
+    assert refusal(experiments.calibrate_role, "shallow", SCALE, (5, 6), str(study.data), provenance("calibrate")) == (
         "calibrate shallow: a healthy network lies below the recovery threshold; expected >= 2.000; found 1.000; cure: train longer before the ramp (driver.warm)"
     )
+
+
+STAGES = {
+    "calibrate": lambda scale, study: experiments.calibrate(provenance("calibrate"), scale, (5, 6), str(study.data)),
+    "collapse": lambda scale, study: experiments.collapse(
+        provenance("collapse"), scale, "shallow", study.records.calibration, (5, 6), str(study.data), Path("states")
+    ),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_network_that_diverges_in_the_warm_up_is_refused(study, stage):
+    """A learning rate at which weights overflow stops both stages that warm up, before anything is driven or saved."""
+    wild = SCALE.model_copy(update={"optimiser": SCALE.optimiser.model_copy(update={"learning_rate": 1e30})})
+    line = refusal(STAGES[stage], wild, study)
+    assert line == f"{stage} shallow: seed 5: diverged in the warm-up; found step 5; cure: lower optimiser.learning_rate"
+    assert not Path("states").exists()
+
+
+def test_checkpoints_lie_in_a_folder_per_stage(study):
+    """Each stage that trains keeps its checkpoints apart, under the name in its provenance."""
+    folders = {folder.name: len(list(folder.glob("*.safetensors"))) for folder in (study.data.parent / ".checkpoints").iterdir()}
+    assert set(folders) == {"calibrate", "collapse", "branch"} and min(folders.values()) > 1
 
 
 def test_events_are_what_the_drivers_show(study, role):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from corpora import refusal
 from interruptible import TABLE_SETTING, train_runs
 from networks import same_state, write_data
 
+from audit.records import Refusal
 from rankcollapse import fanout
 from rankcollapse.engine import Run, Stack, fresh_state
 from rankcollapse.schedule import constant
+from rankcollapse.text import probe_batch
 
 SHORT = tuple(Run(f"run/{seed}", seed, 6 + seed, constant(0.2 * seed), "hinge", 0.1) for seed in range(5))
 
@@ -41,8 +44,8 @@ def test_two_workers_give_the_bytes_of_one(data, monkeypatch, capfd):
     for number in (1, 2):
         with_workers(monkeypatch, number)
         results.append(train_runs(data, SHORT, block=2))
-        files.append(sorted(path.name for path in Path(".checkpoints").iterdir()))
-        fanout.clear_checkpoints()
+        files.append(sorted(path.name for path in fanout.checkpoint_folder("table").iterdir()))
+        fanout.clear_checkpoints("table")
         assert not list(Path(".checkpoints").iterdir())
     assert len(files[0]) == 3 and files[0] == files[1]
     for run, (trajectory, state), (other, again) in zip(SHORT, *results, strict=True):
@@ -55,19 +58,38 @@ def test_blocks_are_fixed_stretches_of_the_table(data, monkeypatch):
     """Each block is trained as a table of its own would be, bit for bit."""
     with_workers(monkeypatch, 1)
     whole = train_runs(data, SHORT[:4], block=2)
-    fanout.clear_checkpoints()
+    fanout.clear_checkpoints("table")
     for start in (0, 2):
         for (trajectory, state), (other, again) in zip(whole[start : start + 2], train_runs(data, SHORT[start : start + 2], block=2), strict=True):
             assert trajectory == other and same_state(state, again)
 
 
-def test_only_named_checkpoints_are_cleared(data, monkeypatch):
-    """Clearing by digest leaves other tables' checkpoints."""
+def test_only_one_stages_checkpoints_are_cleared(data, monkeypatch):
+    """Clearing a stage leaves those of another, even of the same table and of a name that begins alike; clearing nothing is no fault."""
     with_workers(monkeypatch, 1)
-    train_runs(data, SHORT[:2], block=1)
-    first, second = sorted(Path(".checkpoints").iterdir())
-    fanout.clear_checkpoints([first.stem + "0" * 40])
-    assert list(Path(".checkpoints").iterdir()) == [second]
+    for stage in ("branch@main-deep", "branch@main-deeper"):
+        train_runs(data, SHORT[:2], block=1, stage=stage)
+    for _ in range(2):
+        fanout.clear_checkpoints("branch@main-deep")
+        assert [folder.name for folder in Path(".checkpoints").iterdir()] == ["branch@main-deeper"]
+    assert len(list(fanout.checkpoint_folder("branch@main-deeper").iterdir())) == 2
+
+
+def test_a_refusal_survives_pickling():
+    """Line, parts and exit code are the same on the other side."""
+    parts = {"expected": "a", "observed": "b", "cure": "c", "code": 1}
+    for given in ({}, parts):
+        here = Refusal(Path("x.json"), "is odd", **given)
+        there = pickle.loads(pickle.dumps(here))
+        assert type(there) is Refusal and str(there) == str(here) and vars(there) == vars(here)
+
+
+def test_a_workers_refusal_comes_home(data, monkeypatch, tmp_path):
+    """What a worker refuses, here data that vanished after the table was checked, is the line that the parent refuses with."""
+    with_workers(monkeypatch, 2)
+    monkeypatch.setattr(fanout, "check_table", lambda *_: None)
+    monkeypatch.setattr("interruptible.probe_batch", lambda *_: probe_batch(data, 2, TABLE_SETTING.shape.context))
+    assert refusal(train_runs, tmp_path / "gone", SHORT[:2], block=1).startswith(f"{tmp_path}/gone/")
 
 
 TABLES = {

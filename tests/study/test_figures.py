@@ -11,9 +11,9 @@ from rankcollapse.tables import ARMS
 NAMES = ["hysteresis", "path", "treatments"]
 
 
-def draw(records, out):
+def draw(records, out, window=2):
     """The figures of a study's records, by name."""
-    figures.draw_all(out, records.calibration, records.collapsed, records.branched, records.paths)
+    figures.draw_all(out, records.calibration, records.collapsed, records.branched, records.paths, window)
     return read_folder(out)
 
 
@@ -49,6 +49,11 @@ def test_other_data_is_another_figure(study, drawn, tmp_path):
     assert changed(drawn, closed) == ["path"]
 
 
+def test_another_window_is_another_figure(study, drawn, tmp_path):
+    """Only the figure that shows trailing medians depends on their window."""
+    assert changed(drawn, draw(study.records, tmp_path / "window", window=1)) == ["treatments"]
+
+
 def test_every_treatment_has_a_look_of_its_own():
     """One entry per arm, no two of the same colour and dash."""
     assert set(figures.ARM_STYLE) == set(ARMS)
@@ -60,4 +65,5 @@ def test_curves_are_trailing_medians_with_floors_at_one(study):
     """A curve starts at the first full window and shows a rank at floor as 1."""
     run = study.records.branched["deep"].branches[0].trajectory
     run = run.model_copy(update={"step": tuple(range(7)), "rank": (1.0, 9.0, 2.0, 3.0, 4.0, 5.0, 6.0), "at_floor": (False,) * 6 + (True,)})
-    assert figures.smooth_rank(run) == ([4, 5, 6], [3.0, 4.0, 3.0])
+    assert figures.smooth_rank(run, 5) == ([4, 5, 6], [3.0, 4.0, 3.0])
+    assert figures.smooth_rank(run, 2) == ([1, 2, 3, 4, 5, 6], [5.0, 5.5, 2.5, 3.5, 4.5, 3.0])

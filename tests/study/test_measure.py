@@ -163,6 +163,34 @@ def test_collapsed_networks_are_read_in_double_precision():
     assert coarse.at_floor == [True, False] and refined.at_floor == [False, False]
 
 
+def uneven() -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+    """A collapsed network with one token of its own kind, and a probe batch of which only the first sequence has it."""
+    named, tokens = collapsed_weights(), TOKENS.clamp_max(11)
+    named["tokens"][0, 12] = torch.linspace(-1, 1, DEEP.width).flip(0).square()
+    tokens[0, 0] = 12
+    return named, tokens
+
+
+def test_one_healthy_sequence_does_not_hide_collapsed_ones():
+    """Where the mean residual is large and most sequences are collapsed, rank and all else are read in double precision."""
+    named, tokens = uneven()
+    coarse, refined = (read(named, tokens, skips(0.0), DEEP) for read in (measure.read_stack, measure.read_refined))
+    fine = measure.read_stack(double(named), tokens, skips(0.0, dtype=torch.float64), DEEP)
+    assert coarse.least[0] < measure.REFINE_BELOW < coarse.residual[0]
+    assert refined == fine and abs(coarse.rank[0] / fine.rank[0] - 1) > 1e-4
+    assert fine.least[0] < fine.residual[0] / 100
+
+
+def test_one_sequence_at_floor_is_enough():
+    """A model is at floor when a sequence's rank is rounding error, however far apart the others' tokens are."""
+    named, tokens = uneven()
+    named["tokens"][0, :12], named["positions"][:] = torch.linspace(-1, 1, DEEP.width), 0
+    reading = measure.read_refined(named, tokens, skips(0.0), DEEP)
+    assert reading.at_floor == [True] and reading.least[0] < 1e-13 < 1e-3 < reading.residual[0]
+    healthy = measure.read_refined(named, tokens[:1], skips(0.0), DEEP)
+    assert healthy.at_floor == [False] and healthy.least == healthy.residual
+
+
 def test_at_floor_where_double_precision_ends():
     """A network whose tokens are all one and the same is at floor in double precision too, and its residual shows it."""
     named = collapsed_weights()
@@ -211,6 +239,21 @@ def test_term_path_and_force_are_at_the_matched_added_loss():
     for index in range(2):
         top, bottom = (sqrt(sum(g[index].square().sum().item() for g in grads if g is not None)) for grads in (push, task))
         assert rho[index].item() == pytest.approx(top / bottom, rel=1e-10)
+
+
+def test_each_blocks_own_term_adds_the_wanted_loss():
+    """Block l's entry is the slope, on block l's weights, of block l's term at the weight at which that term alone adds the loss."""
+    named, scale, added = double(perturb(stack_weights([0, 1]))), skips(0.3, 0.1, dtype=torch.float64), 0.1
+    leaves, stream, _ = measure.leaf_forward(named, TOKENS, scale, SHAPE)
+    values = block_terms(["hinge", "hinge"], stream, len(TOKENS), torch.full((2,), 3.0, dtype=torch.float64))
+    assert (values[0] / values[1] - 1).abs().min() > 1e-3
+    norms = measure.term_path(named, TOKENS, scale, SHAPE, "hinge", 3.0, added)
+    for block in range(SHAPE.depth):
+        for model in range(2):
+            weight = added / values[block, model].item()
+            slope = torch.autograd.grad(values[block, model], leaves[f"block{block}.qkv"], retain_graph=True)[0][model]
+            assert norms["qkv"][block, model].item() == pytest.approx(weight * slope.norm().item(), rel=1e-10)
+            assert norms["v"][block, model].item() == pytest.approx(weight * slope[:, 2 * SHAPE.width :].norm().item(), rel=1e-10)
 
 
 def test_a_silent_term_has_no_force():

@@ -117,6 +117,18 @@ def test_invariances():
     assert torch.allclose(gradient(lambda y: compute_q(y, v), x), gradient(lambda y: compute_q(y, -v), x), rtol=1e-12)
 
 
+@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-6])
+def test_q_does_not_see_how_small_the_tokens_are(spread):
+    """A trillionth of the tokens (float64) has the same Q, from the same direction or its own, and a gradient a trillion times as large."""
+    x = (draw(30, 1) @ draw(1, 6, seed=1) + spread * draw(30, 6, seed=2))[None]
+    v = top_direction(centre(x), 300)
+    q = compute_q(x, v).item()
+    assert q == pytest.approx(exact_q(x[0]), rel=1e-6) and q > 0
+    assert compute_q(1e-12 * x, v).item() == pytest.approx(q, rel=1e-6)
+    assert compute_q(1e-12 * x).item() == pytest.approx(compute_q(x).item(), rel=1e-6)
+    assert torch.allclose(1e-12 * gradient(lambda y: compute_q(y, v), 1e-12 * x), gradient(lambda y: compute_q(y, v), x), rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("x", "q"),
     [
