@@ -151,7 +151,7 @@ def test_verdicts_show_how_many_units(ran: Project, comparator: dict[str, object
     rule = Undecided(key="settled", op="<", value=5)
     pair = (prediction(**comparator), prediction(**comparator, undecided=rule).model_copy(update={"id": "P2"}))
     registration = ran.context().registrations["pilot"].model_copy(update={"predictions": pair, "readings": ()})
-    provenance = Provenance(stage="evaluate", seals={}, parameters="0" * 64, data={})
+    provenance = Provenance(stage="evaluate", seals={}, parameters="0" * 64, seeds=(), data={})
     rows = compute_verdicts(registration, provenance, None, lambda _: RECORD).predictions
     assert [row.verdict for row in rows] == [verdict, "undecided"]
     for row in rows:

@@ -17,7 +17,7 @@ from rankcollapse.schedule import constant
 from rankcollapse.stage import run_stage
 from rankcollapse.text import probe_batch
 
-STEPS, LONG = 80, 5000
+STEPS, LONG = 80, 2000
 TABLE_SETTING = replace(SETTING, shape=replace(SHAPE, vocabulary=257), batch=2)
 RUNS = (
     Run("plain/0", 0, STEPS),

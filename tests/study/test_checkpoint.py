@@ -93,7 +93,7 @@ def test_interrupted_and_resumed_is_uninterrupted(data, uninterrupted, number):
 
 def test_a_signal_to_the_parent_alone_stops_its_workers(tmp_path):
     """SIGINT that reaches only the process that owns the pool stops both workers in the middle of their blocks, each with a checkpoint."""
-    code, words = stop_process(write_data(tmp_path / "long", tokens=80_000), signal.SIGINT, "two blocks", blocks=2)
+    code, words = stop_process(write_data(tmp_path / "long", tokens=40_000), signal.SIGINT, "two blocks", blocks=2)
     assert (code, words.splitlines()[-1]) == (130, "interrupted; the same command goes on from the checkpoint")
     assert "Traceback" not in words
     steps = trained_so_far()
