@@ -203,6 +203,11 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "A chain with one stale link is not a result.",
         "dvc repro",
     ),
+    "A316": (
+        "A later run of a closed registration gives another verdict than the outcome that was closed.",
+        "The first outcome is the result; a better one may not replace it. In no commit yet, it is a reproduction and only a note.",
+        "Report the first: restore the verdicts' record; a new question is a new registration.",
+    ),
     **EXPLAINED_DOCUMENT,
 }
 

@@ -37,7 +37,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise Refusal(path, "cannot be read", observed=error.strerror or str(error)) from None
+        raise Refusal(path, "cannot be read", expected="a readable file", observed=error.strerror or str(error), cure="restore it") from None
 
 
 def read_json(path: Path) -> Any:
@@ -54,35 +54,37 @@ def parse_yaml(text: str | bytes, place: object) -> Any:
 def _parse_yaml(text: str | bytes, place: str) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
-    from ruamel.yaml.events import AliasEvent
 
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise Refusal(place, "not UTF-8", observed=str(error)) from None
+            raise Refusal(place, "not UTF-8", expected="UTF-8 text", observed=str(error), cure="save the file as UTF-8") from None
     if text.startswith("\ufeff"):
         raise Refusal(place, "starts with a byte-order mark", expected="plain UTF-8", cure="save without BOM")
-    reader = YAML(typ="safe", pure=True)
-    reader.version = (1, 2)
-    documents = 0
+    constructor, parser = YAML(typ="safe", pure=True).get_constructor_parser(text)
+    take, parser.get_event = parser.get_event, lambda: examine_event(take(), place)  # one pass: looked at as they are composed
     try:
-        for event in reader.parse(text):
-            documents += type(event).__name__ == "DocumentStartEvent"
-            where = f"{place}:{event.start_mark.line + 1}" if event.start_mark else place
-            tag = getattr(event, "tag", None) or getattr(event, "ctag", None)
-            if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
-                raise Refusal(where, "anchors and aliases are not allowed", expected="values written out")
-            if tag is not None and str(tag) not in ("", "None", "!"):
-                raise Refusal(where, "tags are not allowed", observed=str(tag), expected="plain values")
-        if documents > 1:
-            raise Refusal(place, "holds a second document", expected="one YAML document", observed=str(documents))
-        return YAML(typ="safe", pure=True).load(text)
+        return constructor.get_single_data()
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark else place
-        reason = " ".join((getattr(error, "problem", None) or str(error)).split())
-        raise Refusal(where, "not readable as YAML", observed=reason) from None
+        reason = " ".join((getattr(error, "problem", None) or str(error)).split()).removeprefix("found ")
+        if "but another document" in reason:
+            raise Refusal(where, "holds a second document", expected="one YAML document", cure="remove the second") from None
+        cure = "keep one of the two" if reason.startswith("duplicate key") else "correct the line, or what stands above it"
+        raise Refusal(where, "not readable as YAML", expected="one YAML 1.2 document", observed=reason, cure=cure) from None
+
+
+def examine_event(event: Any, place: str) -> Any:
+    """The event, unless it is an anchor, an alias or a tag, which two readers may understand differently."""
+    where = f"{place}:{event.start_mark.line + 1}" if event.start_mark else place
+    tag = getattr(event, "tag", None) or getattr(event, "ctag", None)
+    if type(event).__name__ == "AliasEvent" or getattr(event, "anchor", None):
+        raise Refusal(where, "anchors and aliases are not allowed", expected="values written out", cure="write the value out")
+    if tag is not None and str(tag) not in ("", "None", "!"):
+        raise Refusal(where, "tags are not allowed", observed=str(tag), expected="plain values", cure="remove the tag")
+    return event
 
 
 def read_yaml(path: Path) -> Any:

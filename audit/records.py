@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -130,17 +131,22 @@ def parse_model(model: type[Model], value: Any, place: object) -> Model:
 
 
 def describe_fault(error: ValidationError) -> tuple[str, dict[str, str]]:
-    """The first fault of a validation as `what` and the keywords of a Refusal."""
-    fault = error.errors(include_url=False, include_context=False)[0]
+    """The first fault of a validation, a misspelt key before all, as `what` and the keywords of a Refusal."""
+    faults = sorted(error.errors(include_url=False, include_context=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    fault, more = faults[0], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     key = ".".join(str(part) for part in fault["loc"])
-    shown = repr(fault.get("input"))
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     if fault["type"] == "extra_forbidden":
-        return f"unknown key {key!r}{more}", {"cure": "remove it or correct its spelling"}
+        missing = [str(other["loc"][-1]) for other in faults if other["type"] == "missing" and other["loc"][:-1] == fault["loc"][:-1]]
+        nearest = get_close_matches(str(fault["loc"][-1]), missing, n=1, cutoff=0.5)
+        cure = f"write {nearest[0]}" if nearest else "remove it or correct its spelling"
+        return f"unknown key {key!r}{more}", {"expected": nearest[0] if nearest else "a key of its model", "observed": key, "cure": cure}
     if fault["type"] == "missing":
-        return f"key {key!r} is missing{more}", {}
+        return f"key {key!r} is missing{more}", {"expected": key, "observed": "no such key", "cure": "add it"}
+    shown = repr(fault.get("input"))
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    return f"{key or 'value'} is not valid{more}", {"expected": message, "observed": shown if len(shown) < 80 else shown[:77] + "..."}
+    quoted = isinstance(fault.get("input"), str) and fault["type"] in ("float_type", "int_type", "bool_type")
+    cure = "write it without quotes, as a number" if quoted else "correct the value"
+    return f"{key or 'value'} is not valid{more}", {"expected": message, "observed": shown if len(shown) < 80 else shown[:77] + "...", "cure": cure}
 
 
 def read_model(model: type[Model], path: Path) -> Model:

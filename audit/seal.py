@@ -11,6 +11,7 @@ from audit.digest import sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.history import LINK, SUBMODULE, WHOLE_CLONE, call_git
 from audit.load import parse_json, parse_yaml, write_bytes
+from audit.quantities import find_quantity
 from audit.records import log_path
 from audit.registration import FrozenParameter, Registration, Seal, derive_seeds, digest_value, look_up, parse_registration
 from audit.standing import same_but_line_endings
@@ -63,7 +64,24 @@ def make_seal(context: Context, name: str) -> tuple[Seal, dict[str, bytes]]:
         warnings=lint(registration),
     )
     refuse_known_outcome(context, registration, seal)
+    refuse_unknown_metrics(context, registration)
     return seal, copies
+
+
+def refuse_unknown_metrics(context: Context, registration: Registration) -> None:
+    """Refuse a metric that its record, where there is one, does not have, or that no stage will write."""
+    place = f"{context.config.paths.prereg}/{registration.id}.yaml"
+    for prediction in registration.predictions:
+        file, stage = prediction.metric.file, prediction.metric.stage
+        record = context.records.get(file)
+        if record is None and context.pipeline.stages and not context.pipeline.writes(stage, file):
+            cure = "name a file that a stage of dvc.yaml writes, and that stage"
+            raise Refusal(
+                place, f"{prediction.id} names a metric that nothing writes", expected=f"an output of stage {stage}", observed=file, cure=cure
+            )
+        keys = [prediction.metric.key, prediction.comparator.than, prediction.undecided and prediction.undecided.key]
+        for key in filter(None, keys if record is not None else []):
+            find_quantity(record, key, f"{place}: {prediction.id}: {file}")
 
 
 def refuse_second_seal(context: Context, name: str) -> None:

@@ -92,7 +92,13 @@ TABLE: tuple[Check, ...] = (
     Check(("A303", "A305", "A314"), "runs", "records are those their run logs name, made from what is here", runs.check, count=runs.count),
     Check(("A311",), "code", "runs loaded the code that their commits hold", code.check, count=code.count, needs_history=True),
     Check(("A308",), "seeds", "seeds are those that derive from the seals", seeds.check, count=seeds.count),
-    Check(("A309",), "verdicts", "verdicts follow from registrations and records", verdicts.check, count=verdicts.count),
+    Check(
+        ("A309", "A316"),
+        "verdicts",
+        "verdicts follow from registrations and records, and are those of the first outcome",
+        verdicts.check,
+        count=verdicts.count,
+    ),
     Check(
         ("A304", "A306", "A310", "A312", "A313"),
         "pipeline",

@@ -24,6 +24,7 @@ def check(context: Context) -> Iterator[Finding]:
         else:
             yield from _same_record(context, path, log)
         yield from _sources(context, path)
+    yield from _lost_seals(context)
 
 
 def count(context: Context) -> str:
@@ -57,13 +58,23 @@ def _sources(context: Context, path: str) -> Iterator[Finding]:
         if data is not None and sha256_bytes(data) != digest:
             what = f"was made from another version of {source}"
             yield Finding(code="A314", place=path, what=what, expected=digest[:12], observed=sha256_bytes(data)[:12], cure="dvc repro")
-    for name, digest in said.seals.items():
-        data = context.bytes_of(context.seal_path(name))
-        if data is None or sha256_bytes(data) != digest:
-            yield Finding(
-                code="A314", place=path, what=f"stands under a seal of {name} that is not there", expected=digest[:12], cure=RERUN.format(path)
-            )
     for name in context.seals.keys() - context.outcomes.keys() - said.seals.keys():
         registration = context.registrations[name]
         if said.stage.split("@")[0] in registration.judged_stages() and context.holds(registration):
             yield Finding(code="A314", place=path, what=f"was made without the seal of {name}, which its stage must wait for", cure="dvc repro")
+
+
+def _lost_seals(context: Context) -> Iterator[Finding]:
+    """A314: the seals that records stand under are there; one finding a seal, however many records."""
+    under: dict[tuple[str, str], list[str]] = {}
+    for path, said in context.provenance.items():
+        for name, digest in said.seals.items():
+            under.setdefault((name, digest), []).append(path)
+    for (name, digest), paths in sorted(under.items()):
+        seal = context.seal_path(name)
+        data = context.bytes_of(seal)
+        if data is None or sha256_bytes(data) != digest:
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            what = f"is not the seal that {paths[0]}{more} stand under"
+            observed = "no such file" if data is None else sha256_bytes(data)[:12]
+            yield Finding(code="A314", place=seal, what=what, expected=digest[:12], observed=observed, cure=f"git checkout HEAD -- {seal}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -16,9 +17,17 @@ CODE = "A402"
 
 
 def check_keys(context: Context) -> Iterator[Finding]:
-    """Each use of our macros whose key gives nothing."""
+    """Each use of our macros whose key gives nothing; of a record that is absent or unreadable, the uses are counted once."""
     keys, words, provenance = Keys.of(context), verdict_words(context), provenance_values(context)
-    for use in load_document(context).uses():
+    uses = load_document(context).uses()
+    absent = Counter(name for use in uses if (name := use.key.partition(".")[0]) in keys.records and keys.records[name] is None)
+    for name, uses_of in absent.items():
+        what = f"{uses_of} cited values need a record that is absent or unreadable"
+        cure = "rerun the stage that writes it (dvc repro), or git checkout HEAD -- it"
+        yield Finding(code=CODE, place=keys.paths[name], what=what, expected="a readable record", cure=cure)
+    for use in uses:
+        if use.key.partition(".")[0] in absent:
+            continue
         try:
             check_use(use, keys, words, provenance)
         except Refusal as refusal:

@@ -1,4 +1,4 @@
-"""A309: the verdicts' record says what the registration and the records say."""
+"""A309, A316: the verdicts' record says what the registration and the records say, and what the first outcome was."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from audit.context import Context
 from audit.evaluate import Verdicts, compute_verdicts, metric_files, read_record
-from audit.finding import Finding, Refusal
-from audit.records import parse_model
+from audit.finding import Finding, Refusal, Severity
+from audit.records import Quantity, parse_model
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -35,9 +35,34 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]))
     cure = f"audit evaluate {registration.id} (dvc repro)"
     for said, computed in zip(stored.predictions, again.predictions, strict=False):
-        if said != computed:
-            place = f"{path}:{said.id}"
-            yield Finding(code="A309", place=place, what="the verdict does not follow", expected=computed.verdict, observed=said.verdict, cure=cure)
+        moved = [name for name in type(said).model_fields if getattr(said, name) != getattr(computed, name)]
+        if moved:
+            name = "verdict" if "verdict" in moved else moved[0]
+            expected, observed = (show(getattr(row, name)) for row in (computed, said))
+            yield Finding(code="A309", place=f"{path}:{said.id}", what=f"the {name} does not follow", expected=expected, observed=observed, cure=cure)
             return
+    yield from _first_outcome(context, path, stored)
     if stored != again:
         yield Finding(code="A309", place=path, what="counts, reading or predictions do not follow from the verdicts", cure=cure)
+
+
+def show(value: object) -> str:
+    """A field of a verdict, short enough for a line."""
+    return str(value.value) if isinstance(value, Quantity) else str(value)[:60]
+
+
+def _first_outcome(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
+    """The first outcome is the one that counts: a later run of a closed registration may not report another verdict."""
+    outcome = context.outcomes.get(stored.registration)
+    if outcome is None or not stored.evaluated:
+        return
+    history, data = context.history, context.record_bytes[path]
+    committed = history.bytes_at(history.head, path) == data
+    for row in stored.predictions:
+        first = outcome.verdicts.get(row.id)
+        if first is not None and first != row.verdict:
+            yield Finding(
+                code="A316", severity=Severity.FINDING if committed else Severity.NOTE, place=f"{path}:{row.id}",
+                what="a later run gives another verdict than the closed outcome", expected=first, observed=row.verdict,
+                cure=f"report the first: restore {path} from commit {outcome.commit[:10]}",
+            )  # fmt: skip

@@ -135,6 +135,21 @@ def mended(p: Project) -> None:
     p.commit("Met")
 
 
+def better_after_closing(p: Project) -> None:
+    p.train()
+    p.analyse((1, 0, 0))
+    p.evaluate()
+    p.lock()
+    p.commit("Missed")
+    with p.inside():
+        close("pilot")
+    p.commit("Close")
+    p.analyse((1, 1, 1))
+    p.evaluate()
+    p.lock()
+    p.commit("Met")
+
+
 def no_history(p: Project) -> None:
     shutil.rmtree(p.root / ".git")
 

@@ -79,6 +79,7 @@ TABLE = (
     Row("A308", "seeds", tampering.dropped_seed, also=("runs",)),
     Row("A309", "verdicts", tampering.flipped_verdict),
     Row("A309", "verdicts", tampering.typed_count),
+    Row("A316", "verdicts", tampering.better_after_closing, base="sealed"),
     Row("A310", "pipeline", tampering.frozen_stage),
     Row("A311", "code", tampering.other_code),
     Row("A312", "pipeline", tampering.unproduced, also=("runs",)),

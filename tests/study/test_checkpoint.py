@@ -63,7 +63,7 @@ def stop_process(data: Path, number: int, table: str = "one block", blocks: int 
     command = [sys.executable, str(HERE / "interruptible.py"), str(data), table]
     environment = os.environ | {"PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while len(list(STORE.glob("*.safetensors"))) < blocks:
             assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
             time.sleep(0.005)
