@@ -12,10 +12,11 @@ from rankcollapse.params import load_params
 COMMITTED = (Path(__file__).parents[2] / "params.yaml").read_text()
 
 FAULTS = {
-    "misspelt key": ("batch: 8", "bacth: 8", "key 'scales.smoke.batch' is missing (and 1 more)"),
-    "unknown key": ("    batch: 8\n", "    batch: 8\n    batches: 8\n", "unknown key 'scales.smoke.batches'; cure: remove it or correct its spelling"),
-    "unknown key inside": ("warm: 200,", "warm: 200, wram: 3,", "unknown key 'scales.smoke.driver.wram'; cure: remove it or correct its spelling"),
-    "missing scale": ("  paper: #", "  poster: #", "key 'scales.paper' is missing (and 1 more)"),
+    "misspelt key": ("batch: 8", "bacth: 8", "unknown key 'scales.smoke.bacth' (and 1 more); expected batch; found scales.smoke.bacth; cure: write batch"),
+    "unknown key": ("    batch: 8\n", "    batch: 8\n    batches: 8\n", "unknown key 'scales.smoke.batches'; expected a key of its model; found scales.smoke.batches; cure: remove it or correct its spelling"),
+    "unknown key inside": ("warm: 200,", "warm: 200, wram: 3,", "unknown key 'scales.smoke.driver.wram'; expected a key of its model; found scales.smoke.driver.wram; cure: remove it or correct its spelling"),
+    "missing scale": ("  paper: #", "  poster: #", "unknown key 'scales.poster' (and 1 more); expected paper; found scales.poster; cure: write paper"),
+    "missing key": ("    batch: 8\n", "", "key 'scales.smoke.batch' is missing; expected scales.smoke.batch; found no such key; cure: add it"),
     "wrong scale name": ("scale: laptop", "scale: desktop", "scale is not valid; expected 'smoke', 'laptop' or 'paper'; found 'desktop'"),
     "depth 0": ("shallow: 3,", "shallow: 0,", "scales.smoke.depths.shallow is not valid; expected greater than or equal to 1; found 0"),
     "negative batch": ("batch: 8", "batch: -8", "scales.smoke.batch is not valid; expected greater than or equal to 1; found -8"),
@@ -37,7 +38,7 @@ FAULTS = {
     "twin seeds of a scale": ("main: [0]", "main: [0, 7, 0]", "scales.smoke.seed_sets.main is not valid; expected each seed once (twice: 0); found "),
     "no seed": ("calibration: [101, 102]", "calibration: []", "seed_sets.calibration is not valid; expected "),
     "negative seed": ("calibration: [101, 102]", "calibration: [-1, 4]", "seed_sets.calibration.0 is not valid; expected greater than or equal to 0; found -1"),
-    "a key twice": ("batch: 8", "batch: 8\n    batch: 9", "not readable as YAML; found "),
+    "a key twice": ("batch: 8", "batch: 8\n    batch: 9", 'not readable as YAML; expected one YAML 1.2 document; found duplicate key "batch" '),
     "source": ("source: encyclopedia", "source: wiki", "scales.smoke.data.source is not valid; expected 'encyclopedia' or 'fineweb-edu'; found 'wiki'"),
 }
 
