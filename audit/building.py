@@ -11,20 +11,24 @@ from collections import Counter
 from pathlib import Path
 
 from audit.context import Context
-from audit.document import load_document
+from audit.definitions import KEPT
+from audit.document import Document, Use, generated_inputs, load_document
 from audit.finding import Finding, Refusal, exit_code
 from audit.load import read_bytes, write_bytes
+from audit.numbers.reader import read
+from audit.numbers.scan import decode
 from audit.pdf import PACKAGES, STAMP, collect_sources, document_digest, extract_text, number_tokens
 
 __all__ = ["build", "compare_text", "first_error", "main"]
 
 MINUTES = 5
 ERROR = re.compile(r"^(?:\./)?(?P<file>[^\n:]+\.\w+):(?P<line>\d+): (?P<what>.+)$", re.MULTILINE)
+PRINTED = re.compile(r"\\auditval\s*\{(?P<key>[^{}]*)\}\s*\{(?P<form>[^{}]*)\}")
 FATAL = re.compile(r"^! (?P<what>.+)$", re.MULTILINE)
 
 
 def main() -> int:
-    """Build, compare, replace; 1 where the PDF shows numbers that have no source."""
+    """Build, compare, replace; 1 where the PDF shows numbers that have no source, or our macros did not print what they should."""
     context = Context.open()
     paths = context.config.paths
     if load_document(context).main is None:
@@ -33,12 +37,16 @@ def main() -> int:
         raise Refusal(paths.generated, "nothing is rendered", cure="audit render")
     with tempfile.TemporaryDirectory(prefix="audit-pdf-") as folder:
         built = build(context, Path(folder))
-        findings = compare_text(context, extract_text(built))
-        write_bytes(context.root / paths.pdf, read_bytes(built))
-        pages, expanded = count_pages(built), count_expansions(built.with_suffix(".aux"))
+        lines = auxiliary_lines(built.parent)
+        false = [*find_unprinted(context, lines), *find_redefined(context, lines)]
+        findings = [*false, *compare_text(context, extract_text(built))]
+        if not false:
+            write_bytes(context.root / paths.pdf, read_bytes(built))
+        pages, expanded = count_pages(built), sum(count_printed(lines).values())
     for finding in findings:
         print(finding.line())
-    print(f"{paths.pdf}: {pages} pages, {expanded} bound values typeset, {len(findings)} findings")
+    kept = "; not replaced" if false else ""
+    print(f"{paths.pdf}: {pages} pages, {expanded} bound values typeset, {len(findings)} findings{kept}")
     return exit_code(findings)
 
 
@@ -122,6 +130,59 @@ def count_pages(path: Path) -> int:
     return max(1, extract_text(path).count("\f"))
 
 
-def count_expansions(aux: Path) -> int:
-    """How many bound values LaTeX typeset, by the lines they wrote to the auxiliary file."""
-    return aux.read_text(encoding="utf-8", errors="replace").count("\\auditval{") if aux.is_file() else 0
+def auxiliary_lines(folder: Path) -> list[str]:
+    """What LaTeX wrote to the auxiliary files, those of included files too."""
+    return [line for path in sorted(folder.rglob("*.aux")) for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
+
+
+def count_printed(lines: list[str]) -> Counter[tuple[str, str]]:
+    """(key, format or `verdict`) -> how often our macros typeset it, by the lines they wrote."""
+    found = (PRINTED.match(line) for line in lines)
+    return Counter((match["key"].strip(), match["form"].strip()) for match in found if match)
+
+
+def demanded_uses(context: Context, document: Document) -> list[Use]:
+    """Every use of a bound value or verdict that LaTeX must typeset, those of the included generated files too."""
+    generated = context.config.paths.generated
+    uses = [use for use in document.uses() if use.demanded and not use.place.split(":")[0].endswith(".j2")]
+    for name in sorted(generated_inputs(context, document)):
+        path = context.root / generated / name
+        if path.name != "macros.tex" and path.is_file():
+            reading = read(decode(path.read_bytes())[0], preamble=False)
+            uses += [Use(*use[:3], f"{generated}/{name}", use[4]) for use in reading.uses if use[3] not in reading.optional]
+    return [use for use in uses if use.command != "prov"]
+
+
+def find_unprinted(context: Context, lines: list[str]) -> list[Finding]:
+    """A502: uses that stand in the sources and wrote nothing when LaTeX typeset the document."""
+    printed, wanted, first = count_printed(lines), Counter[tuple[str, str]](), dict[tuple[str, str], Use]()
+    for use in demanded_uses(context, load_document(context)):
+        shown = (use.key, use.option if use.command == "val" else "verdict")
+        wanted[shown] += 1
+        first.setdefault(shown, use)
+    return [
+        Finding(
+            code="A502", place=first[shown].place, what=f"{count - printed[shown]} of {count} uses of \\{first[shown].command}{{{shown[0]}}} print nothing",
+            expected=f"{count} typeset by the generated macros", observed=str(printed[shown]), cure="look for a redefinition of our macros, or remove the use",
+        )
+        for shown, count in wanted.items() if printed[shown] < count
+    ]  # fmt: skip
+
+
+def find_redefined(context: Context, lines: list[str]) -> list[Finding]:
+    """A407: macros of ours whose meaning at the end of the document is not the one they were defined with."""
+    was, end = (dict(line.removeprefix(mark).partition("=")[::2] for line in lines if line.startswith(mark)) for mark in ("%audit-was ", "%audit-end "))
+    if len(was) < len(KEPT):
+        return [
+            Finding(
+                code="A407", place=context.config.paths.manuscript, what="the meanings of our macros are not in the auxiliary file",
+                expected=f"at least {len(KEPT)}", observed=str(len(was)), cure="\\input{generated/macros} in the preamble, without \\nofiles; audit render",
+            )
+        ]  # fmt: skip
+    return [
+        Finding(
+            code="A407", place=context.config.paths.manuscript, what=f"\\{name.strip().lstrip(chr(92))} is redefined while LaTeX runs",
+            expected=meaning[:60], observed=end.get(name, "nothing")[:60], cure="remove the redefinition: definitions come from generated/",
+        )
+        for name, meaning in sorted(was.items()) if end.get(name) != meaning
+    ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,12 +22,15 @@ def one_line() -> Iterator[None]:
         sys.stderr.close()
         sys.exit(141)
     except Exception as error:
-        from audit.finding import Refusal  # here, because it costs `--help` a tenth of a second
+        from audit.finding import UNCHECKED, Refusal, escape  # here, because it costs `--help` a tenth of a second
 
-        if not isinstance(error, Refusal):
+        if isinstance(error, Refusal):
+            click.echo(f"audit: {error}", err=True)
+            sys.exit(error.code)
+        if os.environ.get("AUDIT_DEBUG"):
             raise
-        click.echo(f"audit: {error}", err=True)
-        sys.exit(error.code)
+        click.echo(f"audit: stopped: {escape(f'{type(error).__name__}: {error}')}; cure: AUDIT_DEBUG=1 shows where", err=True)
+        sys.exit(UNCHECKED)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

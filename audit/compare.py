@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from audit.context import Context
-from audit.finding import FOUND, HOLDS, Refusal
+from audit.finding import FOUND, HOLDS, Refusal, escape
 from audit.history import History, call_git
 from audit.load import parse_json, parse_yaml, read_bytes
 from audit.quantities import walk_quantities
@@ -182,7 +182,7 @@ def main(revision: str, other: str | None, form: str) -> int:
         )
         return HOLDS
     comparison = compare_records(there, here)
-    print(as_json(comparison) if form == "json" else "\n".join(as_text(comparison)))
+    print(as_json(comparison) if form == "json" else "\n".join(map(escape, as_text(comparison))))
     return HOLDS if comparison.agrees else FOUND
 
 

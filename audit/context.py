@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from audit.config import Config, find_root, load_config
-from audit.finding import Refusal
+from audit.finding import FOUND, Refusal
 from audit.load import parse_json, parse_yaml, read_bytes
 
 if TYPE_CHECKING:
@@ -33,8 +34,30 @@ class Context:
 
     def bytes_of(self, path: str) -> bytes | None:
         """The bytes of a file of the project, or None where it is absent."""
+        self.refuse_link(path)
         file = self.root / path
         return read_bytes(file) if file.is_file() else None
+
+    def refuse_link(self, path: str) -> None:
+        """Refuse a registration, seal, outcome, record or run log that lies behind a symbolic link: git commits the link, not the bytes."""
+        parts = PurePosixPath(path).parts
+        if not path.startswith((f"{self.config.paths.prereg}/", f"{self.config.paths.results}/")):
+            return
+        for depth in range(1, len(parts) + 1):
+            link = "/".join(parts[:depth])
+            if (self.root / link).is_symlink():
+                what = "is a symbolic link" if link == path else f"lies behind the symbolic link {link}"
+                raise Refusal(path, what, expected="the file itself", cure=f"git checkout HEAD -- {link}, or put the file itself there", code=FOUND)
+
+    def is_linked(self, path: str) -> bool:
+        """Whether a path lies behind a symbolic link that is refused."""
+        return isinstance(_attempt(self.refuse_link, path), Refusal)
+
+    @cached_property
+    def linked_folders(self) -> tuple[str, ...]:
+        """Folders of the results that are symbolic links: no record is looked for in them."""
+        below = (os.path.join(folder, name) for folder, names, _ in os.walk(self.root / self.config.paths.results) for name in names)
+        return tuple(sorted(Path(path).relative_to(self.root).as_posix() for path in below if os.path.islink(path)))
 
     @cached_property
     def history(self) -> History:
@@ -59,12 +82,13 @@ class Context:
 
     @cached_property
     def record_bytes(self) -> dict[str, bytes]:
-        """Bytes of every record, by path."""
-        return {path: read_bytes(self.root / path) for path in self.record_paths}
+        """Bytes of every record, by path; none of one that is a symbolic link."""
+        return {path: b"" if self.is_linked(path) else read_bytes(self.root / path) for path in self.record_paths}
 
     @cached_property
     def _parsed(self) -> dict[str, Any]:
-        return {path: _attempt(parse_json, data, path) for path, data in self.record_bytes.items()}
+        read = {path: _attempt(self.refuse_link, path) or data for path, data in self.record_bytes.items()}
+        return {path: data if isinstance(data, Refusal) else _attempt(parse_json, data, path) for path, data in read.items()}
 
     @cached_property
     def records(self) -> dict[str, dict[str, Any]]:
@@ -95,7 +119,7 @@ class Context:
 
         top = self.root / self.config.paths.results
         files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*/**/*.run.json"))
-        return {path: _attempt(lambda p: parse_model(RunLog, parse_json(read_bytes(self.root / p), p), p), path) for path in files}
+        return {path: _attempt(lambda p: parse_model(RunLog, parse_json(self.bytes_of(p) or b"", p), p), path) for path in files}
 
     @cached_property
     def _registration_files(self) -> dict[str, Any]:
@@ -103,7 +127,7 @@ class Context:
 
         top = self.root / self.config.paths.prereg
         files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*.yaml"))
-        return {path: _attempt(parse_registration, read_bytes(self.root / path), path) for path in files}
+        return {path: _attempt(lambda p: parse_registration(self.bytes_of(p) or b"", p), path) for path in files}
 
     @cached_property
     def registrations(self) -> dict[str, Registration]:
@@ -132,11 +156,11 @@ class Context:
 
     @cached_property
     def outcomes(self) -> dict[str, Outcome]:
-        """The readable outcome of each closed registration, by id."""
+        """The readable outcome of each closed registration, by id: HEAD holds it, and the working tree the same bytes."""
         from audit.records import parse_model
         from audit.registration import Outcome
 
-        found = {name: self.bytes_of(self.outcome_path(name)) for name in self.registrations}
+        found = {name: self._settled(self.outcome_path(name)) for name in self.registrations}
         parsed = {
             name: _attempt(lambda d, p: parse_model(Outcome, parse_json(d, p), p), data, self.outcome_path(name))
             for name, data in found.items()
@@ -149,9 +173,15 @@ class Context:
         """The readable seal of each registration that has one in the working tree, by id."""
         from audit.registration import parse_seal
 
-        found = {name: self.bytes_of(self.seal_path(name)) for name in self.registrations}
-        read = {name: _attempt(parse_seal, data, self.seal_path(name)) for name, data in found.items() if data is not None}
+        found = {name: _attempt(self.bytes_of, self.seal_path(name)) for name in self.registrations}
+        read = {name: _attempt(parse_seal, data, self.seal_path(name)) for name, data in found.items() if isinstance(data, bytes)}
         return {name: value for name, value in read.items() if not isinstance(value, Refusal)}
+
+    def _settled(self, path: str) -> bytes | None:
+        """Bytes of the working tree that HEAD holds too; without a history, which is a finding of its own, those that are there."""
+        data = _attempt(self.bytes_of, path)
+        committed = _attempt(lambda: self.history.bytes_at(self.history.head, path))
+        return data if isinstance(data, bytes) and (isinstance(committed, Refusal) or committed == data) else None
 
     def holds(self, registration: Registration) -> bool:
         """Whether the registration is to be judged under the present `params.yaml`."""

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["OURS", "PREAMBLE", "define"]
+__all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
 OURS = frozenset({"val", "verdict", "ifverdict", "prov"})
 """Commands that only a generated file may define."""
+
+KEPT = (
+    "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "audit@typeset", "audit@log", "audit@unknown",
+    "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
+)  # fmt: skip
+"""Names of macros whose meaning at the end of the document must be the one they were defined with."""
 
 PREAMBLE = r"""\makeatletter
 \newcommand\audit@unknown[2]{\PackageError{audit}{No #1 for `#2'}{Run audit render; audit verify names the nearest keys.}}
@@ -27,6 +33,10 @@ PREAMBLE = r"""\makeatletter
 \@namedef{audit@choice@not evaluated here}#1#2#3{[not evaluated here]}
 \DeclareRobustCommand\prov[1]{\@ifundefined{audit@prov@\detokenize{#1}}{\audit@unknown{provenance value}{#1}}{%
   \csname audit@prov@\detokenize{#1}\endcsname}}
+\newcommand\audit@meaning[1]{\expandafter\meaning\csname#1\endcsname}
+\newcommand\audit@keep[1]{\expandafter\xdef\csname audit@was@#1\endcsname{\audit@meaning{#1}}\AtEndDocument{%
+  \immediate\write\@auxout{\@percentchar audit-was #1=\csname audit@was@#1\endcsname}%
+  \immediate\write\@auxout{\@percentchar audit-end #1=\audit@meaning{#1}}}}
 \AtBeginDocument{\@ifundefined{pdfstringdefDisableCommands}{}{\pdfstringdefDisableCommands{%
   \let\val\audit@plainval\def\verdict#1{\csname audit@verdict@\detokenize{#1}\endcsname}%
   \def\prov#1{\csname audit@prov@\detokenize{#1}\endcsname}}}}
@@ -42,4 +52,6 @@ def define(values: Mapping[tuple[str, str], tuple[str, str]], verdicts: Mapping[
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")
     lines += [rf"\@namedef{{audit@verdict@{name}}}{{{word}}}" for name, word in sorted(verdicts.items())]
     lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
+    kept = (*KEPT, *(f"audit@verdict@{name}" for name in sorted(verdicts)))
+    lines += [rf"\audit@keep{{{name}}}" for name in kept]
     return "\n".join([*lines, r"\makeatother", ""])

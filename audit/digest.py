@@ -37,6 +37,18 @@ def sha256_lines(digests: Mapping[str, str]) -> str:
     return sha256_bytes(b"".join(digest.encode() + b"  " + path + b"\n" for path, digest in lines))
 
 
+def md5_bytes(data: bytes) -> str:
+    """MD5 of bytes, as DVC names a file by it; no more than a name."""
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def md5_tree(path: Path) -> str:
+    """MD5 of a folder as DVC names it: over the JSON list of its files' MD5 and relative paths, sorted by path, with `.dir` behind it."""
+    files = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
+    listed = [{"md5": md5_bytes(files[name].read_bytes()), "relpath": name} for name in sorted(files)]
+    return md5_bytes(json.dumps(listed, sort_keys=True).encode()) + ".dir"
+
+
 def canonical_json(value: Any) -> bytes:
     """One byte string for one value: sorted keys, no blanks, UTF-8, no NaN; floats as Python's shortest form."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()

@@ -8,9 +8,13 @@ from pathlib import Path
 
 from audit.context import Context
 from audit.numbers.classify import Classified
-from audit.numbers.scan import Scan, decode, locate, scan_text, scan_tree
+from audit.numbers.scan import Scan, decode, locate, scan_file, scan_text, scan_tree
 
-__all__ = ["Document", "Use", "load_document", "template_paths"]
+__all__ = ["SETTINGS", "Document", "Use", "load_document", "template_paths"]
+
+SETTINGS = (".cfg", ".def", ".clo", ".fd", ".ldf")
+LOADERS = frozenset({"documentclass", "usepackage", "RequirePackage", "RequirePackageWithOptions", "LoadClass", "LoadClassWithOptions"})
+LOADED = re.compile(r"\\[A-Za-z]+\s*(?:\[[^\]]*\]\s*)?\{([^{}]*)\}")
 
 JINJA = re.compile(r"<<.*?>>|<%.*?%>|<#.*?#>|^[ \t]*%[%#][^\n]*", re.DOTALL | re.MULTILINE)
 
@@ -25,6 +29,8 @@ class Use:
     place: str
     moving: bool = False
     """In a caption or title, which LaTeX may print again elsewhere."""
+    demanded: bool = True
+    """Where LaTeX must typeset it: outside branches, definitions and options."""
 
 
 @dataclass
@@ -33,6 +39,8 @@ class Document:
 
     scans: list[Scan] = field(default_factory=list)
     templates: list[Scan] = field(default_factory=list)
+    packages: list[Scan] = field(default_factory=list)
+    """Classes, packages and their settings that lie beside the manuscript and that LaTeX loads."""
     broken: list[tuple[str, str]] = field(default_factory=list)
     """Places of inputs that cannot be followed, and why."""
     main: str | None = None
@@ -40,12 +48,14 @@ class Document:
 
     @property
     def all(self) -> list[Scan]:
-        return [*self.scans, *self.templates]
+        return [*self.scans, *self.templates, *self.packages]
 
     def uses(self) -> list[Use]:
         """Every use of our macros, in source order."""
         return [
-            Use(command, option, key, scan.place(offset), moving) for scan in self.all for command, option, key, offset, moving in scan.reading.uses
+            Use(command, option, key, scan.place(offset), moving, offset not in scan.reading.optional)
+            for scan in self.all
+            for command, option, key, offset, moving in scan.reading.uses
         ]
 
     def typed(self) -> list[tuple[Scan, Classified]]:
@@ -76,7 +86,32 @@ def scan_document(context: Context) -> Document:
             document.scans.append(item)
         else:
             document.broken.append(item)
+    document.packages = scan_packages(document.scans, root, main.parent)
     return document
+
+
+def scan_packages(scans: list[Scan], root: Path, folder: Path) -> list[Scan]:
+    """Local files that the sources load as class or package, those that these load, and settings that LaTeX finds by name."""
+    found = {path: scan_package(path, root) for suffix in SETTINGS for path in sorted(folder.glob(f"*{suffix}"))}
+    waiting = [*scans, *found.values()]
+    while waiting:
+        for path in loaded_packages(waiting.pop(0), folder):
+            if path not in found:
+                found[path] = scan_package(path, root)
+                waiting.append(found[path])
+    return list(found.values())
+
+
+def scan_package(path: Path, root: Path) -> Scan:
+    """One class or package, read as part of the preamble."""
+    return scan_file(path, path.relative_to(root).as_posix(), preamble=True)
+
+
+def loaded_packages(scan: Scan, folder: Path) -> list[Path]:
+    """The classes and packages beside the manuscript that a source loads."""
+    named = (LOADED.match(scan.reading.source, offset) for name, offset in scan.reading.commands if name in LOADERS)
+    names = [name.strip() for match in named if match for name in match[1].split(",")]
+    return [path for name in names for suffix in (".sty", ".cls") if name and (path := folder / f"{name}{suffix}").is_file()]
 
 
 def template_paths(context: Context) -> list[Path]:

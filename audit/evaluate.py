@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from audit import gate
 from audit.context import Context
-from audit.finding import Refusal
+from audit.finding import Refusal, escape
 from audit.load import parse_json
 from audit.records import Frozen, Provenance, Quantity, Record
 from audit.registration import Registration
@@ -68,9 +68,31 @@ def main(name: str, other: str | None, out: str | None) -> None:
         record = read_record(context, other)
         print_judgements(registration, judge(registration, lambda _: record))
         return
-    path = out or f"{context.config.paths.results}/evaluate/{name}.json"
+    path = choose_target(context, out) if out is not None else f"{context.config.paths.results}/evaluate/{name}.json"
     verdicts = evaluate(context, registration, path)
     print_verdicts(verdicts)
+
+
+def choose_target(context: Context, out: str) -> str:
+    """Where the verdicts go on request: a record's place below the results, which holds nothing, or verdicts."""
+    results = f"{context.config.paths.results}/"
+    path = gate.relative(context, out)
+    if not path.startswith(results) or not path.endswith(".json") or path.endswith(".run.json") or path == context.config.paths.findings():
+        raise Refusal(out, "is no place for verdicts", expected=f"a path {results}STAGE/NAME.json", cure="name one, or leave --out away")
+    data = context.bytes_of(path)
+    if (context.root / path).exists() and (data is None or not holds_verdicts(data, path)):
+        cure = "name another file; nothing but verdicts is written over"
+        raise Refusal(out, "exists and holds no verdicts", expected="a verdicts' record, or no file", cure=cure)
+    return path
+
+
+def holds_verdicts(data: bytes, path: str) -> bool:
+    """Whether bytes are a record of verdicts."""
+    try:
+        record = parse_json(data, path)
+    except Refusal:
+        return False
+    return isinstance(record, dict) and record.get("kind") == "verdicts"
 
 
 def evaluate(context: Context, registration: Registration, path: str) -> Verdicts:
@@ -171,4 +193,4 @@ def print_verdicts(verdicts: Verdicts) -> None:
 
 def _line(name: str, verdict: str, target: str, observed: Quantity | None, claim: str) -> str:
     seen = "-" if observed is None else f"{observed.value} {observed.unit}"
-    return f"{name:4} {verdict:10} {seen} (registered {target})  {claim}"
+    return escape(f"{name:4} {verdict:10} {seen} (registered {target})  {claim}")

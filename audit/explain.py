@@ -14,7 +14,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Read the line: it names the file or git command that gave no answer.",
     ),
     "A101": (
-        "A file in prereg/ is no valid registration: unreadable YAML, an unknown or missing key, a wrong type.",
+        "A file in prereg/ is no valid registration: unreadable YAML, an unknown or missing key, a wrong type, or a symbolic link.",
         "Two readers could understand it differently, so its predictions cannot be judged.",
         "Correct the key the line names. A sealed registration is restored from git, never edited.",
     ),
@@ -24,7 +24,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Before the run: audit seal ID, commit. After it: register anew, under another id, and run again.",
     ),
     "A103": (
-        "A seal cannot be read, or its digests do not agree with each other.",
+        "A seal cannot be read, is a symbolic link, or its digests do not agree with each other.",
         "Somebody edited it: a seal is written once by the tool and holds digests of itself.",
         "git checkout HEAD -- prereg/ID.seal.json",
     ),
@@ -79,7 +79,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Correct file, stage or key before sealing; after it, register anew.",
     ),
     "A114": (
-        "The outcome of a closed registration is not what history holds.",
+        "The outcome of a closed registration is not what history holds, or not what closing gives. In no commit yet, it counts for nothing: a note.",
         "It is the last word on the registration; an edited one could turn missed into met.",
         "git checkout HEAD -- prereg/ID.outcome.json",
     ),
@@ -134,7 +134,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Read the line: it names the file.",
     ),
     "A301": (
-        "A record cannot be read in one way only: truncated, a key twice, NaN, or a Git LFS pointer in its place.",
+        "A record cannot be read in one way only: truncated, a key twice, NaN, a symbolic link or a Git LFS pointer in its place.",
         "A reader that shrugs at it takes a number from nowhere.",
         "Restore it from git, or rerun its stage.",
     ),
@@ -149,7 +149,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "git checkout HEAD -- RECORD, or rerun its stage.",
     ),
     "A304": (
-        "An output is not the one dvc.lock names, or there is no dvc.lock.",
+        "An output, a file or a folder, is not the one dvc.lock names, or there is no dvc.lock.",
         "It was edited, with or without its run log.",
         "git checkout HEAD -- PATH dvc.lock, or dvc repro.",
     ),
@@ -159,7 +159,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Restore it from git, or rerun the stage.",
     ),
     "A306": (
-        "Something committed is absent. What git does not carry (caches, the PDF) is only a note: not built here.",
+        "Something committed is absent, or an output without cache that was made once. What only a cache carries is a note: not built here.",
         "A missing result is how an inconvenient cell disappears.",
         "git checkout HEAD -- PATH, or dvc repro.",
     ),
@@ -194,8 +194,8 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Declare it as an out of its stage, or remove it.",
     ),
     "A313": (
-        "dvc.lock and dvc.yaml disagree about a stage or its command.",
-        "The results were made by another command than the one that is shown.",
+        "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with.",
+        "The results were made by another command, or with other parameters, than those that are shown.",
         "dvc repro, and commit dvc.lock.",
     ),
     "A314": (

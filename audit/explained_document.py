@@ -37,7 +37,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Show it with \\verdict{registration.prediction}, \\ifverdict, or a table over `verdicts`.",
     ),
     "A407": (
-        "A source redefines one of our macros, or holds a construct that can print numbers or change the text layer unseen.",
+        "A source (or a local class or package) redefines one of our macros, reaches macros by name, or holds a construct that can print numbers unseen.",
         "The reader of the source and the reader of the PDF would see different numbers.",
         "Remove it. Where it is harmless and needed, exempt it by its name with a reason.",
     ),
@@ -62,7 +62,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "dvc repro paper, or audit pdf; install poppler-utils to read it.",
     ),
     "A502": (
-        "A bound value of the source does not stand in the PDF.",
+        "A bound value or verdict of the source does not stand in the PDF, or LaTeX typeset it less often than the source says.",
         "The PDF is older than the source, was exchanged, or hides the value.",
         "audit render, audit pdf.",
     ),

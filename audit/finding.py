@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 HOLDS, FOUND, UNCHECKED = 0, 1, 2
+
+
+def escape(text: str) -> str:
+    """The text in one line that shows what it is: line ends, control characters and lone surrogates as escapes."""
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+Line = Annotated[str, BeforeValidator(lambda text: escape(text) if isinstance(text, str) else text)]
+"""Text from anywhere, a file's name with a line end in it too: it can forge no line of a report."""
 
 
 class Severity(StrEnum):
@@ -29,13 +38,13 @@ class Finding(BaseModel):
     code: str
     """A1xx registrations, A2xx order and time, A3xx records and pipeline, A4xx numbers, A5xx document."""
     severity: Severity = Severity.FINDING
-    place: str
+    place: Line
     """`path`, `path:line` or `path:line:column`, relative to the project's root."""
-    what: str
+    what: Line
     """The fault in one clause, without a full stop."""
-    expected: str = ""
-    observed: str = ""
-    cure: str = ""
+    expected: Line = ""
+    observed: Line = ""
+    cure: Line = ""
 
     def line(self) -> str:
         """The finding as one line of text."""
@@ -65,7 +74,7 @@ class Refusal(Exception):
         self.place, self.what, self.code = str(place), what, code
         self.expected, self.observed, self.cure = expected, observed, cure
         clauses = [what, expected and f"expected {expected}", observed and f"found {observed}", cure and f"cure: {cure}"]
-        super().__init__(f"{self.place}: " + "; ".join(clause for clause in clauses if clause))
+        super().__init__(escape(f"{self.place}: " + "; ".join(clause for clause in clauses if clause)))
 
     def __reduce__(self) -> tuple[object, ...]:
         """A refusal survives the way home from a worker process."""

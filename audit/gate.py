@@ -15,6 +15,7 @@ from audit.digest import canonical_json, sha256_bytes, sha256_file, sha256_tree
 from audit.finding import Refusal
 from audit.machine import describe_command, describe_machine, describe_packages, describe_threads
 from audit.modules import digest_modules
+from audit.pipeline import DEFINED
 from audit.records import Provenance, Record, RunLog, log_path, write_record
 from audit.registration import derive_seeds
 from audit.standing import Standing, all_registrations, read_standing
@@ -172,9 +173,18 @@ def is_data(context: Context, name: str) -> bool:
     return context.history.entry(context.history.head, name) is None
 
 
+def refuse_unknown_stage(context: Context, stage: str) -> None:
+    """Refuse a stage that `dvc.yaml` does not have: no registration can name it, so that the answer would mean nothing."""
+    if not context.pipeline.names(stage):
+        known = ", ".join(context.pipeline.stages) or "none"
+        cure = "correct the name, or declare the stage"
+        raise Refusal(DEFINED, f"has no stage {stage!r}", expected=f"one of {known}", cure=cure)
+
+
 def main(stage: str) -> None:
     """Say in one line whether a stage may run now."""
     context = Context.open()
+    refuse_unknown_stage(context, stage)
     standing, exploratory = admit(context, stage)
     under = ", ".join(f"{name} (seal {stands.seal_sha256[:12]})" for name, stands in standing.items())
     if exploratory:

@@ -28,7 +28,7 @@ def parse_json(text: str | bytes, place: object) -> Any:
 
     try:
         return json.loads(text, object_pairs_hook=refuse_repeats, parse_constant=refuse_constant)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # among them a number of thousands of digits, and nesting without end
         raise Refusal(place, "not readable as JSON", observed=str(error), cure="the file may be truncated; restore or rerun") from None
 
 
@@ -62,18 +62,21 @@ def _parse_yaml(text: str | bytes, place: str) -> Any:
             raise Refusal(place, "not UTF-8", expected="UTF-8 text", observed=str(error), cure="save the file as UTF-8") from None
     if text.startswith("\ufeff"):
         raise Refusal(place, "starts with a byte-order mark", expected="plain UTF-8", cure="save without BOM")
-    constructor, parser = YAML(typ="safe", pure=True).get_constructor_parser(text)
-    take, parser.get_event = parser.get_event, lambda: examine_event(take(), place)  # one pass: looked at as they are composed
     try:
+        constructor, parser = YAML(typ="safe", pure=True).get_constructor_parser(text)
+        take, parser.get_event = parser.get_event, lambda: examine_event(take(), place)  # one pass: looked at as they are composed
         return constructor.get_single_data()
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark else place
         reason = " ".join((getattr(error, "problem", None) or str(error)).split()).removeprefix("found ")
-        if "but another document" in reason:
+        if "another document" in reason:
             raise Refusal(where, "holds a second document", expected="one YAML document", cure="remove the second") from None
         cure = "keep one of the two" if reason.startswith("duplicate key") else "correct the line, or what stands above it"
         raise Refusal(where, "not readable as YAML", expected="one YAML 1.2 document", observed=reason, cure=cure) from None
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:  # a date 2001-99-99, nesting without end
+        cure = "put dates in quotes; write no number of thousands of digits and no deep nesting"
+        raise Refusal(place, "holds a value that YAML readers cannot read", observed=f"{type(error).__name__}: {error}", cure=cure) from None
 
 
 def examine_event(event: Any, place: str) -> Any:

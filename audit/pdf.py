@@ -11,7 +11,7 @@ from pathlib import Path
 
 from audit.context import Context
 from audit.digest import sha256_file, sha256_lines
-from audit.document import Document, Use, load_document
+from audit.document import SETTINGS, Document, Use, load_document
 from audit.finding import Refusal
 from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
@@ -175,8 +175,9 @@ def document_paths(context: Context) -> list[Path]:
     document = load_document(context)
     folder = context.root / context.config.paths.generated
     generated = sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []
-    local = [path for pattern in ("*.cls", "*.sty", "*.bst") for path in (context.root / context.config.paths.manuscript).parent.glob(pattern)]
+    local = [path for pattern in ("*.cls", "*.sty", "*.bst", *(f"*{suffix}" for suffix in SETTINGS)) for path in (context.root / context.config.paths.manuscript).parent.glob(pattern)]
     sources: Iterable[Path] = (context.root / scan.path for scan in document.scans)
+    local += [context.root / scan.path for scan in document.packages if context.root / scan.path not in local]
     return [*sources, *generated, *graphic_paths(context, document), *bibliography_paths(context, document), *local]
 
 

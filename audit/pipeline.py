@@ -44,18 +44,40 @@ class Pipeline:
         resolved = {}
         for name, definition in self.stages.items():
             for suffix, scope in self._cells(definition):
-                command = self._fill(str((definition.get("do") or definition).get("cmd", "")), scope)
+                command = self._fill(str(body(definition).get("cmd", "")), scope)
                 if command and "${" not in command:
                     resolved[name + suffix] = command
         return resolved
 
     def writes(self, stage: str, path: str) -> bool:
         """Whether `dvc.yaml` lets a stage write a path, as far as its templates can be filled."""
-        definition = self.definition(stage)
-        outs = (definition.get("do") or definition).get("outs", ())
-        named = [next(iter(out)) if isinstance(out, dict) else str(out) for out in outs]
-        filled = {self._fill(name, scope) for _, scope in self._cells(definition) for name in named}
+        filled = {name for _, name, _ in self._declared(stage.split("@")[0])}
         return path in filled or any("${" in name for name in filled)
+
+    @cached_property
+    def uncached(self) -> dict[str, str]:
+        """Path -> stage of everything `dvc.yaml` declares with `cache: false`: git carries it, or nothing does."""
+        declared = ((path, stage, options) for name in self.stages for stage, path, options in self._declared(name))
+        return {path: stage for path, stage, options in declared if options.get("cache") is False and "${" not in path}
+
+    def names(self, stage: str) -> bool:
+        """Whether `dvc.yaml` has a stage, or a cell of it (`collapse@main-deep`), as far as its cells can be told."""
+        name, _, _ = stage.partition("@")
+        cells = {name + suffix for suffix, _ in self._cells(self.stages.get(name, {}))}
+        return name in self.stages and (stage == name or not cells or stage in cells)
+
+    def is_frozen(self, stage: str) -> bool:
+        """Whether `dvc.yaml` freezes a stage of the lock, in its cells too."""
+        definition = self.definition(stage)
+        return bool(definition.get("frozen") or body(definition).get("frozen"))
+
+    def _declared(self, name: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """Stage as the lock names it, path and options of each out of a definition."""
+        definition = self.stages.get(name, {})
+        for suffix, scope in self._cells(definition):
+            for out in body(definition).get("outs") or ():
+                path, options = next(iter(out.items())) if isinstance(out, Mapping) and out else (str(out), {})
+                yield name + suffix, self._fill(str(path), scope), options if isinstance(options, Mapping) else {}
 
     def upstream(self, paths: Iterator[str] | list[str]) -> set[str]:
         """Every stage of the lock that the paths depend on."""
@@ -90,6 +112,12 @@ class Pipeline:
             return match[0] if found is None or isinstance(found, dict | list) else str(found)
 
         return " ".join(re.sub(r"\$\{\s*([\w.]+)\s*\}", value, template).split())
+
+
+def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a stage does: with `foreach` it stands under `do`."""
+    done = definition.get("do")
+    return done if isinstance(done, Mapping) else definition
 
 
 def read_pipeline(root: Path, parameters: Any) -> Pipeline:

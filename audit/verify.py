@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -66,19 +67,25 @@ def verify(context: Context, stage: str | None = None, disabled: Collection[str]
 def run_check(context: Context, check: Check) -> Checked:
     """Make one check; one that stops has not checked, and says why."""
     findings: list[Finding] = []
+    stopped = f"{check.codes[0][:2]}00"
     try:
         findings.extend(check.run(context))
     except Refusal as refusal:
         weight = Severity.FINDING if refusal.code == FOUND else Severity.UNCHECKED
         details = {"expected": refusal.expected, "observed": refusal.observed, "cure": refusal.cure}
-        findings.append(Finding(code=f"{check.codes[0][:2]}00", severity=weight, place=refusal.place, what=refusal.what, **details))
+        findings.append(Finding(code=stopped, severity=weight, place=refusal.place, what=refusal.what, **details))
+    except Exception as error:  # whatever it is, the other checks are still made and the report still ends in an exit code
+        if os.environ.get("AUDIT_DEBUG"):
+            raise
+        what, cure = f"the check {check.name} stopped: {type(error).__name__}: {error}", "AUDIT_DEBUG=1 shows where"
+        findings.append(Finding(code=stopped, severity=Severity.UNCHECKED, place=context.root.name, what=what, cure=cure))
     return Checked(check, tuple(dict.fromkeys(findings)), _count(context, check))
 
 
 def _count(context: Context, check: Check) -> str:
     try:
         return check.count(context) if check.count else ""
-    except Refusal:
+    except Exception:  # it counts for the eye alone; what is at fault, the check itself has said
         return ""
 
 

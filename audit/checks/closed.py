@@ -7,9 +7,10 @@ from typing import Any
 
 from audit.context import Context
 from audit.digest import sha256_bytes
-from audit.finding import Finding, Refusal
+from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
-from audit.registration import Outcome, Seal, parse_registration
+from audit.records import log_path
+from audit.registration import Outcome, Registration, Seal, parse_registration
 from audit.verdict import judge
 
 
@@ -18,10 +19,14 @@ def check(context: Context) -> Iterator[Finding]:
     folder, cure = context.config.paths.prereg, "git checkout HEAD -- {}; an outcome is never written again"
     on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.outcome.json")}
     for path in sorted(on_disk | set(context.history.paths_ever(folder, ".outcome.json"))):
+        if not context.history.versions(path):
+            what = "is not committed and counts for nothing yet"
+            yield Finding(code="A114", severity=Severity.NOTE, place=path, what=what, cure=f"git add {path} && git commit")
+            continue
         name = path.removeprefix(f"{folder}/").removesuffix(".outcome.json")
         outcome, seal = context.outcomes.get(name), context.seals.get(name)
         if outcome is None or seal is None:
-            what = "is missing, unreadable, or its registration or seal is"
+            what = "is missing, a symbolic link, unreadable or not as HEAD holds it, or its registration or seal is"
             yield Finding(code="A114", place=path, what=what, expected="the outcome as it was written", cure=cure.format(path))
             continue
         for fault in _faults(context, outcome, seal, path):
@@ -50,11 +55,43 @@ def _faults(context: Context, outcome: Outcome, seal: Seal, path: str) -> Iterat
             yield f"{name} was not as sealed when it was closed"
             return
     registration = parse_registration(history.objects.blob(outcome.files[seal.registration]), seal.registration)
+    if fault := _other_names(context, registration, outcome, seal):
+        yield fault
+        return
     judgements = judge(registration, lambda file: _record(context, outcome, seal, file))
     verdicts = {judgement.prediction.id: judgement.verdict for judgement in judgements}
     if verdicts != outcome.verdicts:
         shown = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
         yield f"its verdicts do not follow from its records, which give {shown}"
+    reported = _reported(context, registration, outcome)
+    if reported != outcome.verdicts:
+        shown = ", ".join(f"{name} {verdict}" for name, verdict in reported.items())
+        yield f"its verdicts are not those of its verdicts' record, which gives {shown or 'none'}"
+
+
+def _other_names(context: Context, registration: Registration, outcome: Outcome, seal: Seal) -> str:
+    """Names that closing puts into an outcome and this one lacks, or has beyond them; "" where it has exactly those."""
+    metrics = {prediction.metric.file for prediction in registration.predictions}
+    records = {verdicts_path(context, registration.id), *(file for file in metrics if seal.copy_of(file) == file)}
+    wanted = {"records": records, "logs": {log_path(record) for record in records}, "files": set(seal.files)}
+    for part, names in wanted.items():
+        odd = sorted(names ^ set(getattr(outcome, part)))
+        if odd:
+            return f"its {part} {'lack' if odd[0] in names else 'name beside those of a closing'} {odd[0]}"
+    return ""
+
+
+def _reported(context: Context, registration: Registration, outcome: Outcome) -> dict[str, Any]:
+    """The verdicts that the verdicts' record of the outcome reports, as plain values: its form may have been another."""
+    path = verdicts_path(context, registration.id)
+    record = parse_json(context.history.objects.blob(outcome.records[path]), path)
+    rows = record.get("predictions") if isinstance(record, dict) else None
+    return {str(row.get("id")): row.get("verdict") for row in rows or () if isinstance(row, dict)} if isinstance(rows, list) else {}
+
+
+def verdicts_path(context: Context, name: str) -> str:
+    """Where the verdicts of a registration lie."""
+    return f"{context.config.paths.results}/evaluate/{name}.json"
 
 
 def _record(context: Context, outcome: Outcome, seal: Seal, file: str) -> Any:

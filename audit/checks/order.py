@@ -18,13 +18,13 @@ def check(context: Context) -> Iterator[Finding]:
     logs = Logs(context)
     for registration, seal in judged(context):
         outcome = context.outcomes.get(seal.id)
-        try:
-            order = open_order(context, Logs(context, outcome.commit) if outcome else logs, seal)
-        except Refusal:
+        history = context.history
+        if history.blob_at(history.head, context.seal_path(seal.id)) is None:  # refuses where an object is missing: not checked, no finding
             if any((context.root / path).exists() for path in judged_paths(context, registration, seal)):
                 what, cure = "the outcome exists and the seal is not committed", f"git add {context.config.paths.prereg} && git commit, then run"
                 yield Finding(code="A201", place=context.seal_path(seal.id), what=what, expected="the seal committed first", cure=cure)
             continue
+        order = open_order(context, Logs(context, outcome.commit) if outcome else logs, seal)
         for path in judged_paths(context, registration, seal):
             for data in judged_versions(context, seal, path):
                 yield from order.rule(path, data)

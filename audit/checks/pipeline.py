@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from audit.checks.order import judged, judged_paths
 from audit.context import Context
+from audit.digest import md5_bytes, md5_tree
 from audit.finding import Finding, Refusal, Severity
 from audit.pipeline import DEFINED, LOCKED
+from audit.registration import look_up
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -20,7 +21,9 @@ def check(context: Context) -> Iterator[Finding]:
         return
     yield from _producers(context)
     yield from _outputs(context)
+    yield from _missing(context)
     yield from _commands(context)
+    yield from _parameters(context)
     yield from _frozen_stages(context)
 
 
@@ -48,9 +51,8 @@ def _outputs(context: Context) -> Iterator[Finding]:
             continue
         if not file.exists():
             yield _absent(context, path, entries[0][0])
-        elif path.startswith(results) and file.is_file():
-            found = context.record_bytes[path] if path in context.record_bytes else file.read_bytes()
-            digest = hashlib.md5(found, usedforsecurity=False).hexdigest()
+        elif path.startswith(results):
+            digest = md5_tree(file) if file.is_dir() else md5_bytes(context.record_bytes[path] if path in context.record_bytes else file.read_bytes())
             if digest != entries[0][1].get("md5"):
                 expected, cure = f"md5 {str(entries[0][1].get('md5'))[:12]}", f"git checkout HEAD -- {path} {LOCKED}, or dvc repro"
                 yield Finding(
@@ -60,7 +62,7 @@ def _outputs(context: Context) -> Iterator[Finding]:
 
 
 def _absent(context: Context, path: str, stage: str) -> Finding:
-    if _is_tracked(context, path):
+    if path in context.pipeline.uncached or _is_tracked(context, path):
         return Finding(code="A306", place=path, what=f"stage {stage} made it and it is missing", cure=f"git checkout HEAD -- {path}, or dvc repro")
     return Finding(code="A306", severity=Severity.NOTE, place=path, what="not built here (git does not carry it)", cure="dvc repro")
 
@@ -70,6 +72,26 @@ def _is_tracked(context: Context, path: str) -> bool:
         return context.history.entry(context.history.head, path) is not None
     except Refusal:
         return path.startswith(f"{context.config.paths.results}/")
+
+
+def _missing(context: Context) -> Iterator[Finding]:
+    """What the lock does not name or no longer names, was there once, and is absent, even where its deletion is committed."""
+    results = f"{context.config.paths.results}/"
+    made_from = {path: record for record, said in context.provenance.items() for path in said.data if path.startswith(results)}
+    lock, uncached = context.pipeline.lock, context.pipeline.uncached.items()
+    declared = {path: f"stage {stage} makes it" for path, stage in uncached if stage in lock or _was_there(context, path)}
+    wanted = {**{path: f"{record} was made from it" for path, record in made_from.items()}, **declared}
+    for path, why in sorted(wanted.items()):
+        if path not in context.pipeline.outs and path != context.config.paths.findings() and not (context.root / path).exists():
+            cure = f"git log -- {path}, and restore it; or dvc repro"
+            yield Finding(code="A306", place=path, what=f"{why} and it is missing", cure=cure)
+
+
+def _was_there(context: Context, path: str) -> bool:
+    try:
+        return bool(context.history.versions(path))
+    except Refusal:
+        return False
 
 
 def _deleted(context: Context) -> Iterator[Finding]:
@@ -102,9 +124,25 @@ def _commands(context: Context) -> Iterator[Finding]:
             )
 
 
+def _parameters(context: Context) -> Iterator[Finding]:
+    """A313: the parameters that the stages of records ran with are those of `params.yaml`, where a registration holds for them."""
+    registrations, file = context.registrations.values(), context.config.paths.parameters
+    if registrations and not any(context.holds(registration) for registration in registrations):
+        return
+    makers = {stage for path in context.record_paths for stage, _ in context.pipeline.outs.get(path, ())}
+    for stage in sorted(makers):
+        params = context.pipeline.lock[stage].get("params")
+        ran = params.get(file) if isinstance(params, Mapping) else None
+        for key, value in (ran if isinstance(ran, Mapping) else {}).items():
+            now = look_up(context.parameters, str(key))
+            if now is not None and now != value:
+                what = f"stage {stage} ran with another {key} than {file} gives"
+                yield Finding(code="A313", place=LOCKED, what=what, expected=repr(now)[:60], observed=repr(value)[:60], cure="dvc repro")
+
+
 def _frozen_stages(context: Context) -> Iterator[Finding]:
     paths = [path for registration, seal in judged(context) for path in judged_paths(context, registration, seal)]
     for stage in sorted(context.pipeline.upstream(paths)):
-        if context.pipeline.definition(stage).get("frozen"):
+        if context.pipeline.is_frozen(stage):
             what = f"stage {stage} is frozen: DVC would not notice that a judged record is stale"
             yield Finding(code="A310", place=DEFINED, what=what, cure=f"dvc unfreeze {stage}, then dvc repro")

@@ -18,6 +18,9 @@ RERUN = "rerun the stage that writes it, or git checkout HEAD -- {}"
 
 def check(context: Context) -> Iterator[Finding]:
     """Every record of the working tree."""
+    for folder in context.linked_folders:
+        what, cure = "is a symbolic link: no record is looked for in it", f"git checkout HEAD -- {folder}, or put the folder itself there"
+        yield Finding(code="A301", place=folder, what=what, expected="the folder itself", cure=cure)
     for path, refusal in context.unreadable.items():
         yield _unreadable(context, path, refusal)
     for path, record in context.records.items():

@@ -10,7 +10,8 @@ from typing import Literal as Choice
 from audit.numbers import cues
 from audit.numbers.literals import Literal
 from audit.numbers.sight import Sight
-from audit.numbers.stream import CELL, CITE, ROW, SEAM, Reading
+from audit.numbers.stream import CITE, Reading
+from audit.numbers.tables import in_table, is_heading, row_of
 
 __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
@@ -45,30 +46,6 @@ def defines_layout(sight: Sight) -> object:
 
 def opaque(name: str) -> Callable[[Sight], object]:
     return lambda sight: sight.frame.opaque == name
-
-
-def in_table(sight: Sight) -> bool:
-    return bool(sight.frame.inside & {"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array", "tblr", "supertabular"})
-
-
-def row_of(sight: Sight) -> str:
-    """The table row around the literal."""
-    start = max(sight.text.rfind(ROW, 0, sight.literal.start), sight.literal.start - 400, 0)
-    end = sight.text.find(ROW, sight.literal.end)
-    return sight.text[start : end if end >= 0 else sight.literal.end + 400]
-
-
-def is_heading(sight: Sight) -> object:
-    """A number in the first row, or an integer alone in the first column."""
-    if not in_table(sight) or sight.frame.inside & {"caption", "footnote"}:
-        return False
-    low = max(0, sight.literal.start - 2000)
-    opened = sight.text.rfind(SEAM, low, sight.literal.start)
-    first_row = sight.text.find(ROW, opened, sight.literal.start) < 0 and sight.text.find(CELL, opened, sight.literal.start + 200) >= 0
-    column = max(sight.text.rfind(CELL, low, sight.literal.start), sight.text.rfind(ROW, low, sight.literal.start), opened)
-    first_column = sight.text[column] != CELL and sight.after.strip() == "" and sight.before.strip() == ""
-    several = first_row and ROW in sight.text[sight.literal.end : sight.literal.end + 2000]
-    return (several and not sight.literal.percent) or (first_column and sight.integer)
 
 
 def is_year(sight: Sight) -> object:

@@ -142,6 +142,7 @@ class Reader:
     def take_bare(self, token: Token, name: str, letters: str, opaque: str) -> bool:
         """An argument without braces: `\\vskip 3pt`, `\\input file`, `\\setlength\\parskip`."""
         if token.kind == "command":
+            self.reading.named.append((token.text[1:], token.start))
             self.expect(name, letters[1:], opaque)
             return True
         match = BARE.match(token.text) if token.kind == "text" else None
@@ -162,6 +163,7 @@ class Reader:
                 self.option = body
             else:
                 self.reading.uses.append((name, self.option, body, frame.start, bool(frame.inside & macros.MOVING)))
+                self.reading.optional |= {frame.start} if frame.parent is None or frame.parent.need_not_print else set()
                 self.option = ""
         elif name in macros.INCLUDES and frame.kind == "argument":
             self.reading.inputs.append((name, body, frame.start, frame.preamble))
@@ -259,13 +261,8 @@ class Reader:
         name = token.text
         self.script = False
         self.emit(SEAM, token.start, 0)
-        frame = self.push(
-            "environment",
-            name,
-            token.start,
-            opaque=macros.OPAQUE_ENVIRONMENTS.get(name, ""),
-            math="display" if name in macros.MATH_ENVIRONMENTS else None,
-        )
+        math = "display" if name in macros.MATH_ENVIRONMENTS else None
+        frame = self.push("environment", name, token.start, opaque=macros.OPAQUE_ENVIRONMENTS.get(name, ""), math=math)
         if name == "document":
             frame.preamble, frame.kind = False, "document"
             return

@@ -17,6 +17,13 @@ NUMERIC_COMMA = "\ufe50"
 SCRIPT_END = "\u200b"
 
 
+TITLES = frozenset({"title", "author"})
+BODIES = frozenset("ifverdict def gdef edef xdef newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand".split()) | {
+    "newenvironment", "renewenvironment", "NewDocumentCommand", "newsavebox", "hypersetup", "texorpdfstring"
+}  # fmt: skip
+"""Commands whose arguments LaTeX typesets not at all, or elsewhere and any number of times."""
+
+
 @dataclass(slots=True, eq=False)
 class Frame:
     """What encloses a stretch of text: a group, an argument, an environment, a formula."""
@@ -38,6 +45,11 @@ class Frame:
     rest: str = ""
     """Arguments of the same command that are still to come."""
     rest_class: str = ""
+
+    @property
+    def need_not_print(self) -> bool:
+        """Whether LaTeX may pass over what stands here: a branch, a definition, an option, the preamble outside titles."""
+        return bool(self.opaque or self.kind == "option" or self.inside & BODIES or (self.preamble and not self.inside & TITLES))
 
     def describe(self) -> str:
         """The frame as a reader of the source would call it."""
@@ -106,8 +118,12 @@ class Reading:
     """Start, end in `main`, and kind of each formula."""
     uses: list[tuple[str, str, str, int, bool]] = field(default_factory=list)
     """Command, option, argument and place of each of our macros, and whether LaTeX may print it again (captions, titles)."""
+    optional: set[int] = field(default_factory=set)
+    """Places of those uses that LaTeX need not typeset."""
     inputs: list[tuple[str, str, int, bool]] = field(default_factory=list)
     """Command, argument, place, and whether in the preamble, of each included file."""
     commands: list[tuple[str, int]] = field(default_factory=list)
     """Every command that is executed, with its place."""
+    named: list[tuple[str, int]] = field(default_factory=list)
+    """Commands that stand as another's argument without braces (`\\def\\x`, `\\setlength\\parskip`)."""
     unread: list[Unread] = field(default_factory=list)

@@ -259,6 +259,8 @@ def train_stack(
                 say(stack)
                 shown = now
         if stopping:
+            if save:
+                save(stack)
             raise Interrupted
     return [(stack.trajectories[i], stack.final[i]) for i in range(len(stack.runs))]
 

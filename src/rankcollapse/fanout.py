@@ -12,7 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import active_children, get_context
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from time import monotonic
 from typing import Any
 
@@ -87,6 +87,7 @@ def run_jobs(jobs: list[Job]) -> dict[str, list[tuple[Trajectory, State]]]:
     lines = context.SimpleQueue()
     Thread(target=show.follow, args=(lines,), daemon=True).start()
     pool = ProcessPoolExecutor(workers, context, initializer=start_worker, initargs=(lines,))
+    before = signal.signal(signal.SIGTERM, interrupt) if current_thread() is main_thread() else None
     try:
         futures = {pool.submit(work, job): job for job in jobs}
         return {futures[future].digest: future.result() for future in as_completed(futures)}
@@ -99,6 +100,13 @@ def run_jobs(jobs: list[Job]) -> dict[str, list[tuple[Trajectory, State]]]:
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         lines.put(None)
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+
+def interrupt(*_: object) -> None:
+    """SIGTERM to the parent of a pool is an interruption like Ctrl-C: its workers must not train on alone."""
+    raise KeyboardInterrupt
 
 
 class Worker:
@@ -106,11 +114,12 @@ class Worker:
 
     report: Any = None
     stopped = False
+    parent: int | None = None
 
 
 def start_worker(lines: Any) -> None:
     """Set a worker up; between jobs it leaves Ctrl-C to the parent."""
-    Worker.report = lines.put
+    Worker.report, Worker.parent = lines.put, os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -135,6 +144,8 @@ def train_job(job: Job, say: Any) -> list[tuple[Trajectory, State]]:
     started, begun = monotonic(), sum(trajectory.trained for trajectory in stack.trajectories)
 
     def describe(stack: Stack) -> None:
+        if Worker.parent not in (None, os.getppid()):
+            os.kill(os.getpid(), signal.SIGTERM)  # the parent was killed: save and stop, so that no two processes share a checkpoint
         trained = sum(trajectory.trained for trajectory in stack.trajectories)
         rate = (trained - begun) / max(monotonic() - started, 1e-9)
         left = sum(stack.end[i] - stack.clock[i] for i in stack.alive) / max(rate, 1e-9)

@@ -116,6 +116,26 @@ def edited_outcome(p: Project) -> None:
     p.edit("prereg/pilot.outcome.json", '"P1": "met"', '"P1": "missed"')
 
 
+def moved_log(p: Project) -> None:
+    with p.inside():
+        close("pilot")
+    path = "prereg/pilot.outcome.json"
+    outcome = json.loads(p.read(path))
+    outcome["records"]["results/analyse/main.run.json"] = outcome["logs"].pop("results/analyse/main.run.json")
+    p.write(path, json.dumps(outcome))
+    p.commit("Close, a log among the records")
+
+
+def outcome_without_record(p: Project) -> None:
+    with p.inside():
+        close("pilot")
+    path = "prereg/pilot.outcome.json"
+    outcome = json.loads(p.read(path))
+    del outcome["records"]["results/evaluate/pilot.json"]
+    p.write(path, json.dumps(outcome))
+    p.commit("Close, without the verdicts' record")
+
+
 def lost_object(p: Project) -> None:
     blob = p.git("rev-parse", "HEAD:results/train/shallow.run.json")
     scripts.Script(p, p).put(p.head())
@@ -174,20 +194,12 @@ def bad_lock(p: Project) -> None:
     p.write("dvc.lock", "schema: '2.0'\nstages: {a: 1, a: 2}\n")
 
 
-def truncated(p: Project) -> None:
-    p.write("results/train/shallow.json", p.read("results/train/shallow.json")[:100])
-
-
 def not_a_number(p: Project) -> None:
     p.edit("results/train/shallow.json", '"tolerance": 1.0', '"tolerance": NaN')
 
 
 def repeated_key(p: Project) -> None:
     p.edit("results/train/shallow.json", '"tolerance": 1.0', '"tolerance": 1.0,\n  "tolerance": 2.0')
-
-
-def pointer(p: Project) -> None:
-    p.write("results/train/shallow.json", "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 12345\n")
 
 
 def extra_key(p: Project) -> None:
@@ -233,14 +245,6 @@ def no_log(p: Project) -> None:
     p.commit("Drop a log")
 
 
-def record_gone(p: Project) -> None:
-    (p.root / "results/calibrate/calibration.json").unlink()
-
-
-def source_gone(p: Project) -> None:
-    (p.root / ".gitignore").unlink()
-
-
 def typed_summary(p: Project) -> None:
     forge(p, "train/shallow", lambda record: record["score"].update(value=1.0))
 
@@ -259,6 +263,20 @@ def typed_count(p: Project) -> None:
 
 def frozen_stage(p: Project) -> None:
     p.edit("dvc.yaml", "  analyse:\n", "  analyse:\n    frozen: true\n")
+
+
+def frozen_cells(p: Project) -> None:
+    p.edit("dvc.yaml", "    matrix: {role: [shallow]}\n", "    matrix: {role: [shallow]}\n    frozen: true\n")
+
+
+def frozen_each(p: Project) -> None:
+    old = p.read("dvc.yaml").partition("  train:\n")[2].partition("  analyse:\n")[0]
+    body = "".join(f"  {line}\n" for line in old.splitlines()[1:]).replace("item.role", "item")
+    p.edit("dvc.yaml", old, f"    foreach: [shallow]\n    do:\n      frozen: true\n{body}")
+
+
+def other_parameters(p: Project) -> None:
+    p.edit("dvc.lock", "    cmd: python -m stages.train shallow\n", "    cmd: python -m stages.train shallow\n    params: {params.yaml: {thresholds: {line: 0.4}}}\n")
 
 
 def other_code(p: Project) -> None:

@@ -52,11 +52,10 @@ def test_stage_writes_findings_only_and_stops_the_pipeline(ran: Project) -> None
     assert audit(ran, "stage").returncode == 1
     assert [finding["code"] for finding in json.loads(ran.read(path))["findings"]] == ["A105"]
     ran.git("checkout", "-q", "judge.py")
-    ran.git("rm", "-q", "--cached", "results/evaluate/pilot.run.json")
-    ran.git("commit", "-q", "-m", "Lose a log")
-    (ran.root / "results/evaluate/pilot.run.json").unlink()
+    ran.git("rm", "-q", "dvc.lock")
+    ran.git("commit", "-q", "-m", "Lose the lock")
     assert audit(ran, "stage").returncode == 2
-    assert [finding["code"] for finding in json.loads(ran.read(path))["findings"]] == ["A305"]
+    assert [finding["code"] for finding in json.loads(ran.read(path))["findings"]] == ["A304"]
 
 
 def test_crashed_stage_leaves_no_green_report(ran: Project) -> None:
@@ -116,6 +115,29 @@ def test_bad_usage_is_exit_2(arguments: tuple[str, ...], words: str, drafted: Pr
     """Bad input is one line on stderr and exit 2."""
     done = audit(drafted, *arguments)
     assert done.returncode == 2 and done.stderr.startswith(words) and not done.stdout
+
+
+@pytest.mark.parametrize("out", ["prereg/pilot.yaml", "judge.py", "../away.json", "results/x.run.json", "results/analyse/main.json", "results/audit/findings.json", "results/train"])
+def test_verdicts_are_written_over_nothing_else(out: str, ran: Project) -> None:
+    """`audit evaluate --out` refuses a target outside the results, and one that holds something else; the tree stays as it was."""
+    done = audit(ran, "evaluate", "pilot", "--out", out)
+    assert done.returncode == 2 and done.stderr.startswith(f"audit: {out}: ") and done.stderr.count("\n") == 1
+    assert not ran.git("status", "--short") and not (ran.root.parent / "away.json").exists()
+
+
+def test_verdicts_elsewhere_below_the_results(ran: Project) -> None:
+    """A new place below the results is taken, and verdicts are written over verdicts."""
+    assert audit(ran, "evaluate", "pilot", "--out", "results/again/pilot.json").returncode == 0
+    assert audit(ran, "evaluate", "pilot", "--out", "results/again/pilot.json").returncode == 0
+    assert json.loads(ran.read("results/again/pilot.json"))["kind"] == "verdicts"
+
+
+@pytest.mark.parametrize(("stage", "code"), [("train", 0), ("train@shallow", 0), ("analyse", 0), ("trian", 2), ("train@deep", 2), ("analyse@x", 2), ("", 2)])
+def test_gate_knows_the_stages(stage: str, code: int, ran: Project) -> None:
+    """A stage that dvc.yaml does not have may not run."""
+    done = audit(ran, "gate", stage)
+    assert done.returncode == code
+    assert code == 0 or done.stderr.startswith(f"audit: dvc.yaml: has no stage {stage!r}; expected one of calibrate, train, analyse, evaluate;")
 
 
 def test_outside_a_project(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ import pytest
 import scripts
 from project import Project
 
+from audit.checks import TABLE
 from audit.config import load_config
 from audit.context import Context
 from audit.finding import Severity
-from audit.verify import Report, verify
+from audit.verify import Report, run_check, verify
 
 
 def answer(script: Callable[[scripts.Script], Path | None], drafted: Project, templates: dict[str, Project]) -> Report:
@@ -51,6 +52,15 @@ def test_lost_history_could_not_be_checked(script, drafted: Project, templates) 
 def test_forged_log_passes_and_is_not_claimed_otherwise(drafted: Project, templates) -> None:
     """A held-back record with a lying log looks honest to any history; the documents must not promise more."""
     assert answer(broken_scripts.forged_log, drafted, templates).code == 0
+
+
+def test_lost_seal_object_could_not_be_checked(ran: Project) -> None:
+    """Where git has lost the seal's bytes the order is not known; nobody is accused."""
+    blob = ran.git("rev-parse", "HEAD:prereg/pilot.seal.json")
+    (ran.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    (order,) = [check for check in TABLE if check.name == "order"]
+    found = run_check(ran.context(), order).findings
+    assert [(finding.code, finding.severity) for finding in found] == [("A200", Severity.UNCHECKED)]
 
 
 def test_words_of_a_failed_order(drafted: Project, templates) -> None:

@@ -25,11 +25,11 @@ def test_bare_null_key_is_read() -> None:
 
 
 BAD = {
-    "unknown key": ("title: A pilot of the tool", "titel: A pilot", "key 'title' is missing"),
+    "unknown key": ("title: A pilot of the tool", "titel: A pilot", "unknown key 'titel' (and 1 more); expected title; found titel; cure: write title"),
     "extra key": ("primary: P1", "primary: P1\npublisher: me", "unknown key 'publisher'"),
     "numeric text": ("value: 2}", "value: '1e-3'}", "expected a valid"),
-    "not a number": ("value: 2}", "value: .nan}", "holds a value that JSON cannot hold"),
-    "infinity": ("value: 2}", "value: .inf}", "holds a value that JSON cannot hold"),
+    "not a number": ("value: 2}", "value: .nan}", "is not valid (and 1 more); expected a finite number; found nan; cure: correct the value"),
+    "infinity": ("value: 2}", "value: .inf}", "is not valid (and 1 more); expected a finite number; found inf; cure: correct the value"),
     "two targets": ("value: 2}", "value: 2, than: arms.untreated}", "op `in` with low and high, any other op with either value or than"),
     "no target": ('{op: ">=", value: 2}', '{op: ">="}', "any other op with either value or than"),
     "empty interval": ('{op: ">=", value: 2}', '{op: in, low: 3, high: 2}', "low not above high"),
@@ -47,7 +47,7 @@ BAD = {
     "duplicate key": ("primary: P1", "primary: P1\nprimary: P2", "duplicate key"),
     "anchor": ("scale: laptop", "scale: &a laptop", "anchors and aliases are not allowed"),
     "tag": ("scale: laptop", "scale: !!str laptop", "tags are not allowed"),
-    "second document": ("readings:", "---\nreadings:", "second document"),
+    "second document": ("readings:", "---\nreadings:", "holds a second document"),
     "byte-order mark": ("id: pilot", "\ufeffid: pilot", "starts with a byte-order mark"),
     "tab": ("  - id: P1", "\t- id: P1", "not readable as YAML"),
     "look-alike": ("id: pilot", "id: pil\u043et", "pattern"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import tampering_files
 from project import Project
 from tampering_table import TABLE, Row
 
 from audit.checks import TABLE as CHECKS
+from audit.digest import md5_tree
 from audit.explain import EXPLAINED
 from audit.finding import Severity
 from audit.verify import Report, verify
@@ -50,6 +54,27 @@ def test_honest_project_passes(ran: Project) -> None:
     report = verify(ran.context())
     assert report.code == 0, lines(report)
     assert not failing(report)
+
+
+def test_honest_figures_pass(ran: Project) -> None:
+    """A folder is named as DVC names it: without an edit there is nothing to find."""
+    tampering_files.figures(ran)
+    report = verify(ran.context())
+    assert report.code == 0, lines(report)
+
+
+def test_folder_digest_is_that_of_dvc() -> None:
+    """The digest of this repository's figures is the one that DVC itself wrote into dvc.lock."""
+    root = Path(__file__).resolve().parents[2]
+    assert f"md5: {md5_tree(root / 'results/figures')}" in (root / "dvc.lock").read_text()
+
+
+def test_stage_that_never_ran_is_no_finding(sealed: Project) -> None:
+    """Half of a pipeline is an honest state: what no stage of the lock made and no commit held is not missed."""
+    sealed.lock()
+    sealed.commit("Lock the calibration")
+    report = verify(sealed.context())
+    assert report.code == 0, lines(report)
 
 
 def test_every_code_has_a_tampering() -> None:

@@ -11,7 +11,7 @@ from audit.close import main as close
 from audit.context import Context
 from audit.evaluate import compute_verdicts
 from audit.evaluate import main as evaluate_main
-from audit.finding import Refusal
+from audit.finding import Refusal, Severity
 from audit.quantities import find_quantity, summarise, summary_fault
 from audit.records import Provenance, Quantity
 from audit.registration import Comparator, Metric, Prediction, Reading, Undecided
@@ -180,7 +180,7 @@ def test_judging_reads_the_sealed_copy(ran: Project) -> None:
 
 
 def test_closed_registration_lets_the_code_move_on(ran: Project) -> None:
-    """After `audit close` frozen code may change and records may be made anew; before, the same change is a finding."""
+    """After `audit close` frozen code may change and records may be made anew, verdicts standing; before, the same change is a finding."""
     ran.edit("judge.py", "0.5", "0.4")
     assert verify(ran.context()).code == 1
     ran.git("checkout", "-q", "judge.py")
@@ -190,12 +190,24 @@ def test_closed_registration_lets_the_code_move_on(ran: Project) -> None:
     assert json.loads(ran.read("prereg/pilot.outcome.json"))["verdicts"] == {"P1": "met", "P2": "met"}
     ran.edit("judge.py", "0.5", "0.4")
     ran.commit("The next engine")
-    ran.analyse((1, 0, 0))
+    ran.analyse((1, 1, 0))
     ran.evaluate()
     ran.lock()
     ran.commit("Other results")
     report = verify(ran.context())
     assert report.code == 0, [finding.line() for finding in report.findings]
+
+
+def test_outcome_counts_once_committed(ran: Project) -> None:
+    """An outcome that no commit holds frees no code: it is noted, and the frozen code is still checked."""
+    with ran.inside():
+        close("pilot")
+    report = verify(ran.context())
+    assert report.code == 0 and [finding.what for finding in report.findings if finding.code == "A114"] == ["is not committed and counts for nothing yet"]
+    ran.edit("judge.py", "0.5", "0.4")
+    report = verify(ran.context())
+    assert [finding.code for finding in report.findings if finding.severity == Severity.FINDING] == ["A105"]
+    assert not ran.context().outcomes
 
 
 def test_closing_is_refused_twice_and_while_dirty(ran: Project) -> None:

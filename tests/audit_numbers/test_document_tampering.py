@@ -32,6 +32,21 @@ def both(*acts: Callable[[Paper], None]) -> Callable[[Paper], None]:
     return lambda paper: [act(paper) for act in acts][0]
 
 
+def preamble(text: str) -> Callable[[Paper], None]:
+    """Put a line before the document begins."""
+    return lambda paper: paper.replace(TEX, "\\begin{document}", text + "\n\\begin{document}")
+
+
+def write(name: str, text: str) -> Callable[[Paper], None]:
+    """A file beside the manuscript."""
+    return lambda paper: paper.write(f"manuscript/{name}", text)
+
+
+def package(name: str, load: str, text: str) -> Callable[[Paper], None]:
+    """A package beside the manuscript that the manuscript loads."""
+    return both(write(name, text), preamble(load))
+
+
 def edit_record(paper: Paper) -> None:
     paper.replace("results/analyse/main.json", "0.0887", "0.0881")
 
@@ -66,6 +81,23 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "number computed by TeX": ("A407", "constructs", add("\\the\\numexpr 90+9\\relax"), "computes a number"),
     "catcode": ("A407", "constructs", add("\\catcode`\\1=13"), "changes what characters mean"),
     "siunitx rounds": ("A407", "constructs", add("\\sisetup{round-mode=places}"), "lets LaTeX round"),
+    "macro by name": ("A407", "constructs", preamble(r"\AtBeginDocument{\expandafter\def\csname verdict\endcsname#1{met}}"), r"\csname reaches macros by name"),
+    "macro copied over": ("A407", "constructs", preamble(r"\RenewCommandCopy\verdict\textbf"), r"\verdict is redefined"),
+    "macro made robust": ("A407", "constructs", preamble(r"\usepackage{etoolbox}\renewrobustcmd\verdict[1]{met}"), r"\verdict is redefined"),
+    "macro by etoolbox": ("A407", "constructs", preamble(r"\csdef{verdict}#1{met}"), r"\csdef reaches macros by name"),
+    "macro in LaTeX3": ("A407", "constructs", preamble(r"\ExplSyntaxOn\cs_set:Npn\verdict#1{met}\ExplSyntaxOff"), r"\ExplSyntaxOn reaches"),
+    "macro passed on": ("A407", "constructs", preamble(r"\def\x{\verdict}\expandafter\renewcommand\x[1]{met}"), r"\verdict stands without its arguments"),
+    "macro in a local package": ("A407", "constructs", package("own.sty", r"\usepackage{own}", r"\renewcommand\verdict[1]{met}"), "manuscript/own.sty:1"),
+    "macro in a package's package": ("A407", "constructs", both(package("own.sty", r"\usepackage{own}", r"\RequirePackage{in}"), write("in.sty", r"\csname x\endcsname")), "manuscript/in.sty:1"),
+    "macro in settings": ("A407", "constructs", write("geometry.cfg", r"\def\verdict#1{met}"), "manuscript/geometry.cfg:1"),
+    "number in a local package": ("A401", "numbers", package("own.sty", r"\usepackage{own}", "\\newcommand\\gap{The gap fell to 0.7777 nats.}"), "manuscript/own.sty:1"),
+    "counter": ("A407", "constructs", add(r"\newcounter{c}\setcounter{c}{977}0.\arabic{c}"), "sets the counter c"),
+    "register": ("A407", "constructs", add(r"\count255=977 0.\the\count255"), "keeps a number in a register"),
+    "file read as text": ("A407", "constructs", add(r"\verbatiminput{x}"), "reads a file that is not checked"),
+    "first row of a table": ("A401", "numbers", add(r"\begin{tabular}{lr} rank & 0.977 \\ loss & 0.966 \\ \end{tabular}"), "0.977"),
+    "first row above a rule": ("A401", "numbers", add(r"\begin{tabular}{lr} rank & 0.977 \\ \midrule loss & x \\ \end{tabular}"), "0.977"),
+    "count in a first row": ("A401", "numbers", add(r"\begin{tabular}{lr} recovered & 977 \\ lost & 966 \\ \end{tabular}"), "977"),
+    "row after a note": ("A401", "numbers", add(r"\begin{tabular}{lr} a & b \\ rank\footnote{n} & 0.977 \\ c & d \\ \end{tabular}"), "0.977"),
     "broken template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "arm.gap", "arm.gpa"), "has no gpa"),
     "bare number in a template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", "<< 5 >>"), "only quantities and text"),
     "rounded across the target": ("A409", "rounding", add("\\val[fixed.3]{main.untreated.gap}"), "would change the verdict of pilot.P1"),
@@ -99,6 +131,11 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "year, section and seed": add("In 2019, see Section 3; we used seed 7 and 12 layers."),
     "value quoted from elsewhere": add("An earlier study found 0.61 \\cite{x2019}."),
     "construct exempted by name": both(add("\\catcode`\\@=11"), exempt("\\catcode")),
+    "page layout": preamble(r"\setcounter{topnumber}{3}\setcounter{secnumdepth}{2}\renewcommand{\topfraction}{0.9}"),
+    "local package": package("own.sty", r"\usepackage{own}", "\\NeedsTeXFormat{LaTeX2e}\n\\setlength{\\parskip}{0.5ex}\n\\newcommand{\\ours}{the remedy}\n"),
+    "header of a table": add(r"\begin{tabular}{lrrr} share & 0.1 & 0.5 & 0.9 \\ \midrule depth & x & y & z \\ \end{tabular}"),
+    "header of depths": add(r"\begin{tabular}{lr} depth & 12 \\[2pt] \hline a & x \\ \end{tabular}"),
+    "macro broken over lines": add("\\val%\n  [fixed.5] {main.untreated.gap}"),
     "more digits": add("\\val[fixed.5]{main.untreated.gap}"),
 }
 

@@ -57,11 +57,12 @@ class Repository:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a command sees: this interpreter's programs first, nobody's configuration, one thread."""
+        """What a command sees: this interpreter's programs and the repository's own code first, nobody's configuration, one thread."""
         kept = {name: os.environ[name] for name in ("LANG", "TMPDIR") if name in os.environ}
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
         fonts = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-        own = {"HOME": str(self.root.parent), "XDG_CACHE_HOME": fonts, "DVC_SITE_CACHE_DIR": str(self.root.parent / "site")}
+        code = os.pathsep.join([str(self.root), str(self.root / "src")])
+        own = {"HOME": str(self.root.parent), "XDG_CACHE_HOME": fonts, "DVC_SITE_CACHE_DIR": str(self.root.parent / "site"), "PYTHONPATH": code}
         return {**kept, **own, "PATH": path, "DVC_NO_ANALYTICS": "1", "GIT_CONFIG_NOSYSTEM": "1", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
 
     def run(self, *words: str, timeout: float = 1200) -> Done:

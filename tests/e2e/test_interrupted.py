@@ -24,8 +24,9 @@ def checkpoints(repository: Repository) -> list[Path]:
 
 
 def interrupt_training(repository: Repository) -> str:
-    """Press Ctrl-C as soon as there is a checkpoint; what was said."""
-    command = ["dvc", "repro", "--force", "--single-item", STAGE]
+    """Train anew what is not there any more, and press Ctrl-C as soon as there is a checkpoint; what was said."""
+    (repository.root / RECORD).unlink()
+    command = ["dvc", "repro", "--single-item", STAGE]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     process = subprocess.Popen(command, cwd=repository.root, env=repository.environment, start_new_session=True, **pipes)
     while not checkpoints(repository) and process.poll() is None:
