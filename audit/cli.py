@@ -89,7 +89,7 @@ def gate(stage: str) -> None:
 
 @cli.command()
 @click.argument("registration")
-@click.option("--on", "other", metavar="FILE", help="Judge this record instead of the registered one; writes nothing unless --out is given.")
+@click.option("--on", "other", metavar="FILE", help="Judge this record instead of the registered one; writes nothing.")
 @click.option("--out", metavar="FILE", help="Where the verdicts go; default results/evaluate/REGISTRATION.json.")
 def evaluate(registration: str, other: str | None, out: str | None) -> None:
     """Judge the predictions of a registration from its records."""
