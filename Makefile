@@ -103,7 +103,7 @@ tex: ## LaTeX for the paper: installed when run as root, otherwise named
 	have_tex || echo "tex: LaTeX is missing, so the paper will not be built; cure, as root: apt-get install --no-install-recommends $(TEX)"
 
 test: .venv/.tests-installed tex ## all tests; ARGS='-k seal' for some
-	@OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 .venv/bin/python -m pytest -n $(JOBS) $(ARGS)
+	@OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 .venv/bin/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 clean: ## remove the environment, clones and checkpoints; what git tracks stays
 	@rm -rf .venv build .checkpoints *.egg-info src/*.egg-info .pytest_cache .hypothesis

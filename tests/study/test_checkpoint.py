@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,8 @@ def stop_process(data: Path, number: int, table: str = "one block", blocks: int 
     places = os.pathsep.join(map(str, (ROOT, ROOT / "src", HERE)))
     command = [sys.executable, str(HERE / "interruptible.py"), str(data), table]
     environment = os.environ | {"PYTHONPATH": places, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a test run in the background ignores Ctrl-C, and its children would too
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=listening) as process:
         deadline = time.monotonic() + 120
         while len(list(STORE.glob("*.safetensors"))) < blocks:
             assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
