@@ -86,3 +86,11 @@ def test_file_name_forges_no_line(ran: Project) -> None:
     assert report.code == 1
     assert not any("\n" in line for line in verifying.as_text(report))
     assert any("x\\nholds: 23 checks.json" in line for line in verifying.as_text(report))
+
+
+@pytest.mark.parametrize(("path", "old", "new", "may_move"), [("prereg/pilot.yaml", "id: P1", "id: P9", False), ("judge.py", "0.5", "0.4", True)])
+def test_only_frozen_code_may_move_on_after_closing(ran: Project, path: str, old: str, new: str, may_move: bool) -> None:
+    """The cure for changed frozen code names `audit close`; a sealed text never changes, so its cure does not."""
+    ran.edit(path, old, new)
+    found = [finding for finding in verify(ran.context()).findings if (finding.code, finding.place) == ("A105", path)]
+    assert [("audit close" in finding.cure) for finding in found] == [may_move]
