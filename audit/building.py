@@ -17,7 +17,7 @@ from audit.finding import Finding, Refusal, exit_code
 from audit.load import read_bytes, write_bytes
 from audit.numbers.reader import read
 from audit.numbers.scan import decode
-from audit.pdf import PACKAGES, STAMP, collect_sources, document_digest, extract_text, number_tokens
+from audit.pdf import PACKAGES, STAMP, collect_sources, document_digest, extract_text, number_tokens, read_texts
 
 __all__ = ["build", "compare_text", "first_error", "main"]
 
@@ -39,7 +39,7 @@ def main() -> int:
         built = build(context, Path(folder))
         lines = auxiliary_lines(built.parent)
         false = [*find_unprinted(context, lines), *find_redefined(context, lines)]
-        findings = [*false, *compare_text(context, extract_text(built))]
+        findings = [*false, *compare_text(context, built)]
         if not false:
             write_bytes(context.root / paths.pdf, read_bytes(built))
         pages, expanded = count_pages(built), sum(count_printed(lines).values())
@@ -96,9 +96,10 @@ def first_error(log: str, folder: str, manuscript: str) -> Refusal:
     return Refusal(manuscript, f"LaTeX: {what.strip()}", cure="repair the source; the old PDF is kept")
 
 
-def compare_text(context: Context, text: str) -> list[Finding]:
-    """Bound values that the PDF does not show, and numbers in it that nothing accounts for."""
-    sources, found = collect_sources(context), Counter(number_tokens(text))
+def compare_text(context: Context, path: Path) -> list[Finding]:
+    """Bound values that a PDF does not show, and numbers in it that nothing accounts for."""
+    (text,) = read_texts([path])
+    sources, found = collect_sources(context), Counter(number_tokens(text.result()))
     findings = []
     for use, shown, wanted, count in sources.missing(found):
         findings.append(

@@ -51,6 +51,8 @@ class Objects:
     def __init__(self, root: Path):
         self.root = root
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
+        self._commits: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._digests: dict[str, str] = {}
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
             git_command("cat-file", "--batch"), cwd=root, env=git_environment(), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
@@ -81,6 +83,12 @@ class Objects:
         """The bytes of a blob."""
         return self.read(name)[1]
 
+    def sha256(self, name: str) -> str:
+        """The SHA-256 of a blob's bytes."""
+        if name not in self._digests:
+            self._digests[name] = hashlib.sha256(self.blob(name)).hexdigest()
+        return self._digests[name]
+
     def tree(self, name: str) -> dict[str, tuple[str, str]]:
         """A tree as name -> (mode, object id)."""
         if name not in self._trees:
@@ -95,11 +103,13 @@ class Objects:
 
     def commit(self, name: str) -> tuple[str, tuple[str, ...]]:
         """The tree and the parents of a commit."""
-        kind, data = self.read(name)
-        if kind != "commit":
-            raise Refusal(f"git object {name[:12]}", "is no commit", observed=kind)
-        lines = data.partition(b"\n\n")[0].decode(errors="replace").splitlines()
-        return lines[0].removeprefix("tree "), tuple(line[7:] for line in lines if line.startswith("parent "))
+        if name not in self._commits:
+            kind, data = self.read(name)
+            if kind != "commit":
+                raise Refusal(f"git object {name[:12]}", "is no commit", observed=kind)
+            lines = data.partition(b"\n\n")[0].decode(errors="replace").splitlines()
+            self._commits[name] = lines[0].removeprefix("tree "), tuple(line[7:] for line in lines if line.startswith("parent "))
+        return self._commits[name]
 
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
         """Mode and id of what a commit's tree holds at a path, or None."""

@@ -5,23 +5,29 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 import tempfile
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from audit.finding import Refusal
 
+UNSURE = re.compile("[\t!\x85\u2028\u2029]|\r(?!\n)|^%|[|>][-+0-9]*(?:\\s*#| *\n +\n)", re.MULTILINE)
+"""What the two YAML parsers read differently: tabs, a lone `!`, line ends of YAML 1.1, directives, odd heads of blocks."""
+
 
 def parse_json(text: str | bytes, place: object) -> Any:
     """Parse JSON, refusing repeated keys, NaN and infinity, naming the place."""
 
     def refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in pairs]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise Refusal(place, f"key {key!r} stands twice in one object", expected="each key once", cure="remove one")
-        return dict(pairs)
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            keys = [key for key, _ in pairs]
+            key = next(key for key in found if keys.count(key) > 1)
+            raise Refusal(place, f"key {key!r} stands twice in one object", expected="each key once", cure="remove one")
+        return found
 
     def refuse_constant(name: str) -> None:
         raise Refusal(place, "not a JSON number", expected="a finite number", observed=name, cure="rerun the stage that wrote it")
@@ -52,7 +58,6 @@ def parse_yaml(text: str | bytes, place: object) -> Any:
 
 @lru_cache(maxsize=256)
 def _parse_yaml(text: str | bytes, place: str) -> Any:
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     if isinstance(text, bytes):
@@ -63,9 +68,10 @@ def _parse_yaml(text: str | bytes, place: str) -> Any:
     if text.startswith("\ufeff"):
         raise Refusal(place, "starts with a byte-order mark", expected="plain UTF-8", cure="save without BOM")
     try:
-        constructor, parser = YAML(typ="safe", pure=True).get_constructor_parser(text)
-        take, parser.get_event = parser.get_event, lambda: examine_event(take(), place)  # one pass: looked at as they are composed
-        return constructor.get_single_data()
+        if not UNSURE.search(text):
+            with suppress(Exception):  # what the quick parser stumbles over, the thorough one reads or explains
+                return _compose_quickly(text, place)
+        return _compose(text, place)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark else place
@@ -77,6 +83,50 @@ def _parse_yaml(text: str | bytes, place: str) -> Any:
     except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:  # a date 2001-99-99, nesting without end
         cure = "put dates in quotes; write no number of thousands of digits and no deep nesting"
         raise Refusal(place, "holds a value that YAML readers cannot read", observed=f"{type(error).__name__}: {error}", cure=cure) from None
+
+
+def _compose(text: str, place: str) -> Any:
+    """The document by ruamel's own parser and constructor."""
+    from ruamel.yaml import YAML
+
+    constructor, parser = YAML(typ="safe", pure=True).get_constructor_parser(text)
+    take, parser.get_event = parser.get_event, lambda: examine_event(take(), place)  # one pass: looked at as they are composed
+    return constructor.get_single_data()
+
+
+def _compose_quickly(text: str, place: str) -> Any:
+    """The same from the events of the parser in C, fifteen times quicker; any exception means: ask the other."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import MappingEndEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
+    from ruamel.yaml.nodes import ScalarNode
+
+    loader, parser = YAML(typ="safe", pure=False).get_constructor_parser(text)
+    ambiguous = frozenset(loader.versioned_resolver)
+    """First letters of what may be no text."""
+
+    def compose(event: Any) -> Any:
+        if isinstance(examine_event(event, place), ScalarEvent):
+            if not event.implicit[0] or event.value[:1] not in ambiguous:
+                return event.value
+            return loader.construct_object(ScalarNode(loader.resolve(ScalarNode, event.value, (True, False)), event.value))
+        inner = []
+        while not isinstance(following := parser.get_event(), SequenceEndEvent | MappingEndEvent):
+            inner.append(compose(following))
+        if isinstance(event, SequenceStartEvent):
+            return inner
+        found = dict(zip(inner[::2], inner[1::2], strict=True))
+        if 2 * len(found) != len(inner) or "<<" in found:
+            raise ValueError("a repeated or a merged key")
+        return found
+
+    parser.get_event()
+    if isinstance(parser.get_event(), StreamEndEvent):
+        return None
+    value = compose(parser.get_event())
+    parser.get_event()
+    if not isinstance(parser.get_event(), StreamEndEvent):
+        raise ValueError("a second document")
+    return value
 
 
 def examine_event(event: Any, place: str) -> Any:

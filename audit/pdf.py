@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from audit.context import Context
@@ -20,7 +21,7 @@ from audit.numbers.reader import read
 from audit.numbers.scan import Scan, decode
 from audit.numbers.stream import NUMERIC_COMMA
 
-__all__ = ["PACKAGES", "Sources", "collect_sources", "document_digest", "extract_text", "number_tokens", "read_stamp"]
+__all__ = ["PACKAGES", "Sources", "collect_sources", "document_digest", "extract_text", "number_tokens", "read_stamp", "read_texts"]
 
 PACKAGES = "apt-get install --no-install-recommends texlive-latex-recommended texlive-science lmodern latexmk poppler-utils"
 STAMP = "AuditSources"
@@ -43,6 +44,14 @@ def call_poppler(*command: str) -> str:
 def extract_text(path: Path) -> str:
     """The text layer of a PDF, one form feed a page."""
     return call_poppler("pdftotext", "-enc", "UTF-8", str(path), "-")
+
+
+def read_texts(paths: Iterable[Path]) -> list[Future[str]]:
+    """The text layers of several PDFs, read side by side while the caller goes on."""
+    pool = ThreadPoolExecutor()
+    texts = [pool.submit(extract_text, path) for path in paths]
+    pool.shutdown(wait=False)
+    return texts
 
 
 def read_stamp(path: Path) -> str | None:
@@ -91,6 +100,7 @@ class Sources:
 def collect_sources(context: Context) -> Sources:
     """Every number that the sources, the generated files, the figures and the bibliography can put into the PDF."""
     document, keys, sources = load_document(context), Keys.of(context), Sources()
+    graphics = read_texts(path for path in graphic_paths(context, document) if path.suffix == ".pdf")
     for scan in document.scans:
         add_scan(sources, scan)
     for use in document.uses():
@@ -100,8 +110,8 @@ def collect_sources(context: Context) -> Sources:
             sources.counted.update(spread_tokens(shown))
             sources.free |= set(spread_tokens(shown)) if use.moving else set()
     add_generated(context, sources)
-    for graphic in graphic_paths(context, document):
-        sources.free |= set(number_tokens(extract_text(graphic))) if graphic.suffix == ".pdf" else set()
+    for text in graphics:
+        sources.free |= set(number_tokens(text.result()))
     for path in bibliography_paths(context, document):
         sources.free |= set(number_tokens(decode(path.read_bytes())[0]))
     sources.free |= set(heading_numbers(document))

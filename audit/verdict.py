@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from audit.finding import Refusal
@@ -27,7 +28,8 @@ class Judgement:
 
 def judge(registration: Registration, read: Callable[[str], Any]) -> tuple[Judgement, ...]:
     """Judge every prediction; `read` gives the plain record at a path."""
-    return tuple(judge_prediction(prediction, read(prediction.metric.file)) for prediction in registration.predictions)
+    read_once = cache(read)
+    return tuple(judge_prediction(prediction, read_once(prediction.metric.file)) for prediction in registration.predictions)
 
 
 def judge_prediction(prediction: Prediction, record: Any) -> Judgement:

@@ -8,7 +8,7 @@ from audit.building import compare_text
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding, Refusal, Severity
-from audit.pdf import document_digest, extract_text, read_stamp
+from audit.pdf import document_digest, read_stamp
 
 BUILD = "dvc repro paper, or audit pdf"
 
@@ -28,6 +28,6 @@ def check_pdf(context: Context) -> Iterator[Finding]:
             yield Finding(
                 code="A504", place=name, what="built from other sources", expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD
             )
-        yield from compare_text(context, extract_text(path))
+        yield from compare_text(context, path)
     except Refusal as refusal:
         yield Finding(code="A501", severity=Severity.UNCHECKED, place=name, what=str(refusal).removeprefix(f"{refusal.place}: "))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from audit.context import Context
-from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
 from audit.order import LOST
@@ -77,5 +76,5 @@ def _deviations(context: Context) -> Iterator[Finding]:
 
 
 def _holds(context: Context, commit: str, path: str, digest: str) -> bool:
-    data = context.history.bytes_at(commit, path)
-    return data is not None and sha256_bytes(data) == digest
+    blob = context.history.blob_at(commit, path)
+    return blob is not None and context.history.objects.sha256(blob) == digest

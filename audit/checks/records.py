@@ -58,9 +58,9 @@ def _fits(context: Context, path: str, record: dict[str, Any]) -> Iterator[Findi
     if isinstance(validator, Refusal):
         yield Finding(code="A302", place=schema, what=validator.what, expected=validator.expected, observed=validator.observed, cure=validator.cure)
         return
-    faults = sorted(validator.iter_errors(record), key=lambda fault: [str(part) for part in fault.absolute_path])
+    faults = sorted(validator.iter_errors(record), key=lambda fault: [str(part) for part in fault.instance_path])
     if faults:
-        key = ".".join(str(part) for part in faults[0].absolute_path)
+        key = ".".join(str(part) for part in faults[0].instance_path)
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         message = " ".join(faults[0].message.split())
         message = message if len(message) < 120 else message[:117] + "..."
@@ -70,35 +70,25 @@ def _fits(context: Context, path: str, record: dict[str, Any]) -> Iterator[Findi
 @cache
 def _validator(data: bytes, schema: str, kind: str) -> Any:
     """A validator, or the Refusal that says why the schema checks nothing: it must be closed and name its kind."""
-    from jsonschema.exceptions import SchemaError
-    from jsonschema.validators import extend, validator_for
+    from jsonschema_rs import ValidationError, validator_for
 
     cure = f"git checkout HEAD -- {schema}, or let the study write it again"
     try:
         value = parse_json(data, schema)
-        validator_for(value).check_schema(value)
+        validator = validator_for(value, retriever=_fetch_nothing)
     except Refusal as refusal:
         return refusal
-    except (SchemaError, TypeError, AttributeError) as error:
+    except (ValidationError, ValueError) as error:
         return Refusal(schema, "is no JSON Schema", observed=str(error).splitlines()[0], cure=cure)
     named = value.get("properties", {}).get("kind", {}) if isinstance(value, dict) else {}
     if named.get("const") != kind or value.get("additionalProperties") is not False:
         expected = f'"additionalProperties": false, and properties.kind.const {kind!r}'
         return Refusal(schema, "is too loose to check a record", expected=expected, cure=cure)
-    return extend(validator_for(value), {"items": check_items})(value)
+    return validator
 
 
-TYPES = {"number": {float, int}, "integer": {int}, "boolean": {bool}, "string": {str}}
-
-
-def check_items(validator: Any, items: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """The keyword `items`: a long series of one plain type is looked at once, all else item by item."""
-    from jsonschema.validators import Draft202012Validator
-
-    plain = isinstance(items, dict) and items.keys() <= {"type"} and TYPES.get(items.get("type", ""))
-    if plain and isinstance(instance, list) and "prefixItems" not in schema and plain.issuperset(map(type, instance)):
-        return
-    yield from Draft202012Validator.VALIDATORS["items"](validator, items, instance, schema)
+def _fetch_nothing(uri: str) -> Any:
+    raise ValueError(f"it refers to {uri}, outside itself")
 
 
 def _adds_up(path: str, record: dict[str, Any]) -> Iterator[Finding]:

@@ -9,6 +9,8 @@ from audit.context import Context
 from audit.finding import Finding
 from audit.registration import derive_seeds
 
+SEEDS = ("seed", "seeds")
+
 
 def check(context: Context) -> Iterator[Finding]:
     """Every record that names seeds and a seal."""
@@ -31,7 +33,7 @@ def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str) -> 
         what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"
         yield Finding(code="A308", place=f"{path}:provenance.seeds", what=what, expected=f"{len(nearest)} derived seeds", cure=cure)
     known = {seed for wanted in sets.values() for seed in wanted}
-    strange = sorted({seed for key, seed in _walk_seeds(context.records[path]) if seed not in known})
+    strange = sorted({seed for seed in _walk_seeds(context.records[path]) if seed not in known})
     if strange:
         yield Finding(
             code="A308", place=path, what=f"names a seed that does not derive from {name}", observed=str(strange[0]), cure=f"audit seeds {name}"
@@ -49,14 +51,14 @@ def describe(wanted: tuple[int, ...], found: tuple[int, ...]) -> str:
     return f"{len(set(found) - set(wanted))} swapped for others"
 
 
-def _walk_seeds(value: Any, key: str = "") -> Iterator[tuple[str, int]]:
+def _walk_seeds(record: Any) -> Iterator[int]:
     """Every whole number under a key `seed` or `seeds`, outside of the provenance."""
-    if isinstance(value, dict):
-        for name, child in value.items():
-            if name != "provenance":
-                yield from _walk_seeds(child, name)
-    elif isinstance(value, list):
-        for child in value:
-            yield from _walk_seeds(child, key)
-    elif key in ("seed", "seeds") and type(value) is int:
-        yield key, value
+    pending = [(record, "")]
+    while pending:
+        value, key = pending.pop()
+        if isinstance(value, dict):
+            pending += [(child, name) for name, child in value.items() if name != "provenance"]
+        elif isinstance(value, list):
+            pending += [(child, key) for child in value if key in SEEDS or isinstance(child, dict | list)]
+        elif key in SEEDS and type(value) is int:
+            yield value

@@ -216,6 +216,14 @@ def loose_schema(p: Project) -> None:
     p.commit("Anything goes")
 
 
+def schema_elsewhere(p: Project) -> None:
+    schema = json.loads(p.read("schemas/training.json"))
+    schema["properties"]["provenance"] = {"$ref": (p.root / "anything.json").as_uri()}
+    p.write("anything.json", "true")
+    p.write("schemas/training.json", json.dumps(schema))
+    p.commit("Part of the schema lies elsewhere")
+
+
 def no_provenance(p: Project) -> None:
     schema = json.loads(p.read("schemas/training.json"))
     schema["required"].remove("provenance")

@@ -76,6 +76,7 @@ TABLE = (
     Row("A302", "records", tampering.extra_key, also=("runs",)),
     Row("A302", "records", tampering.no_schema),
     Row("A302", "records", tampering.loose_schema),
+    Row("A302", "records", tampering.schema_elsewhere),
     Row("A302", "records", tampering.no_provenance, also=("runs",)),
     Row("A303", "runs", tampering.log_of_another),
     Row("A304", "pipeline", tampering.edited_log, also=("runs",)),

@@ -1,0 +1,45 @@
+"""YAML is read by a quick parser and a thorough one, and both read the same."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from audit.finding import Refusal
+from audit.load import UNSURE, _compose, _compose_quickly, parse_yaml
+
+ROOT = Path(__file__).parents[2]
+PIECES = [
+    "a: ", "b: ", "- ", "\n", "\n  ", "x", "no", "012", "1e-4", "0o14", "1_000", "12:30", "2001-01-01", "~", "null", ".inf", "'q'", '"q"', "{", "}",
+    "[", "]", ", ", "? ", ": ", "|\n", ">-\n", "#", " #c", "&x", "*x", "!", "<<: ", "=", "---\n", "...\n", "%", "@", "`", "\r\n", "é", "\u2028", "\x85",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", ["dvc.yaml", "dvc.lock", "params.yaml", "prereg/pilot.yaml"])
+def test_quick_and_thorough_agree_on_this_project(path: str) -> None:
+    """The files that `audit verify` reads most go the quick way and mean the same."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert _compose_quickly(text, path) == _compose(text, path)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
+@example("a: \tb")
+@example("a: !!str 1")
+@example("|# c\n  b")
+def test_the_quick_parser_is_never_laxer(text: str) -> None:
+    """Whatever goes the quick way, the thorough parser reads too, as the same values of the same types."""
+    quick: object = Refusal
+    with suppress(Exception):
+        quick = Refusal if UNSURE.search(text) else _compose_quickly(text, "p")
+    if quick is not Refusal:
+        assert repr(quick) == repr(_compose(text, "p"))
+
+
+def test_scalars_are_those_of_yaml_1_2() -> None:
+    """`no` is text, `012` is twelve, `1e-4` is a number, whichever parser reads them."""
+    for comment in ("", "# !\n"):  # a `!` anywhere asks for the thorough parser
+        assert parse_yaml(comment + "{a: no, b: 012, c: 1e-4, d: 0o14}", "p") == {"a": "no", "b": 12, "c": 0.0001, "d": 12}
