@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from importlib import import_module
+from threading import Thread
 
 import click
 
@@ -91,6 +93,8 @@ def _count(context: Context, check: Check) -> str:
 
 def main(form: str, stage: str | None) -> int:
     """Verify the project here and print the report."""
+    for slow in ("jinja2.sandbox", "jsonschema_rs"):
+        Thread(target=import_module, args=(slow,), daemon=True).start()  # while git is waited for
     report = verify(Context.open(), stage)
     for line in [as_json(report)] if form == "json" else as_text(report):
         click.echo(paint(line))
