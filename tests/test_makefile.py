@@ -130,3 +130,33 @@ def test_a_new_commit_starts_anew(project):
     git(project, "commit", "-q", "--allow-empty", "-m", "second")
     assert make(project, "fresh", "SCALE=smoke") == (0, ["reproduce: computing scale smoke in the clone build/smoke"])
     assert not (project / "build/smoke/stale").exists()
+
+
+@pytest.mark.parametrize(
+    ("user", "installs", "expected"),
+    [
+        ("1000", True, ["tex: LaTeX is missing, so the paper will not be built; cure, as root: apt-get install --no-install-recommends {}"]),
+        ("0", True, ["tex: installing {} (330 MB)"]),
+        ("0", False, ["tex: installing {} (330 MB)", "tex: LaTeX is missing, so the paper will not be built; cure, as root: apt-get install --no-install-recommends {}"]),
+    ],
+    ids=["named", "installed", "no network"],
+)  # fmt: skip
+def test_tex_is_installed_by_root_and_named_to_others(project, tmp_path, user, installs, expected):
+    """Where LaTeX is missing, root gets the packages from apt-get and others one line; the run goes on either way."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("bash", "sed", "git", "date", "python3", "touch"):
+        (programs / name).symlink_to(shutil.which(name))
+    found = " ".join(str(programs / name) for name in ("latexmk", "pdftotext", "kpsewhich"))
+    scripts = {"id": f"echo {user}", "apt-get": f'echo "$*" >> {tmp_path}/asked\n' + (f"for name in {found}; do printf '#!/bin/sh\\n' > $name; chmod +x $name; done" if installs else "exit 1")}  # fmt: skip
+    scripts["chmod"] = f'exec {shutil.which("chmod")} "$@"'
+    for name, text in scripts.items():
+        (programs / name).write_text(f"#!{shutil.which('bash')}\n{text}\n")
+        (programs / name).chmod(0o755)
+    done = subprocess.run(
+        [shutil.which("make"), "--no-print-directory", "tex"], cwd=project, env={"PATH": str(programs)}, capture_output=True, text=True, timeout=60
+    )
+    packages = "texlive-latex-recommended texlive-science lmodern latexmk poppler-utils"
+    assert done.returncode == 0 and done.stdout.splitlines() == [line.format(packages) for line in expected]
+    asked = (tmp_path / "asked").read_text().splitlines() if user == "0" else []
+    assert asked == ([] if user != "0" else ["update -q", f"install -q -y --no-install-recommends {packages}"] if installs else ["update -q"])
