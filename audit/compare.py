@@ -113,12 +113,10 @@ def compare_verdicts(path: str, old: Any, new: Any) -> Iterator[Difference]:
                 yield Difference(f"{path}:{name}", before or "absent", after or "absent", 0, "beyond", flipped=True)
 
 
-def records_below(root: Path, results: str) -> dict[str, Any]:
-    """The records of a folder that holds a project, by path."""
-    files = sorted(path for path in (root / results).glob("*/**/*.json") if not path.name.endswith(".run.json"))
-    own = f"{results}/audit/findings.json"
-    named = {path.relative_to(root).as_posix(): path for path in files}
-    return {name: parse_json(read_bytes(path), name) for name, path in named.items() if name != own}
+def records_below(context: Context, root: Path) -> dict[str, Any]:
+    """The records of a folder that holds the project, or another checkout of it, by path."""
+    paths = Context(root, context.config).record_paths
+    return {path: parse_json(read_bytes(root / path), path) for path in paths}
 
 
 def resolve(context: Context, revision: str) -> str:
@@ -170,7 +168,7 @@ def main(revision: str, other: str | None, form: str) -> int:
         if not (root / context.config.paths.results).is_dir():
             raise Refusal(other, f"no folder {context.config.paths.results} there", expected="a checkout of this project")
         file = root / context.config.paths.parameters
-        here, here_parameters = records_below(root, context.config.paths.results), parse_yaml(read_bytes(file), file) if file.is_file() else {}
+        here, here_parameters = records_below(context, root), parse_yaml(read_bytes(file), file) if file.is_file() else {}
     if not there:
         raise Refusal(revision, "holds no records", cure="name a commit that holds results")
     scales = scale_of(parameters), scale_of(here_parameters)

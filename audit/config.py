@@ -60,7 +60,16 @@ def load_config(root: Path) -> Config:
     for path in (*_each_path(config.paths), *config.records.values()):
         if Path(path).is_absolute() or ".." in Path(path).parts:
             raise Refusal(NAME, "a path leaves the project", observed=path, expected="a path relative to the project's root")
+    for path in config.records.values():
+        refuse_strange_record(config, path, NAME)
     return config
+
+
+def refuse_strange_record(config: Config, path: str, place: str) -> None:
+    """Refuse a record where no check would look for it."""
+    if not path.startswith(f"{config.paths.results}/") or not path.endswith(".json"):
+        cure = f"write it there, or name another folder as paths.results in {NAME}"
+        raise Refusal(place, "names a record where no check looks", expected=f"{config.paths.results}/**.json", observed=path, cure=cure)
 
 
 def _each_path(paths: Paths) -> list[str]:

@@ -74,11 +74,20 @@ class Context:
 
     @cached_property
     def record_paths(self) -> tuple[str, ...]:
-        """Every record's path: `results/<stage>/**.json`, without run logs and the audit's own output."""
+        """Every record's path: all of `results/<stage>/**.json`, and of `results/*.json` those that `is_record` knows."""
         top = self.root / self.config.paths.results
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*/**/*.json"))
-        own = self.config.paths.findings()
-        return tuple(path for path in files if not path.endswith(".run.json") and path != own)
+        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("**/*.json"))
+        return tuple(path for path in files if self.is_record(path))
+
+    def is_record(self, path: str) -> bool:
+        """Whether a JSON file of the results is a record: not a run log, nor the audit's own output, nor, directly in `results/`,
+        what neither `audit.toml` nor a registration names and no run log stands beside (timings, say)."""
+        if path.endswith(".run.json") or path == self.config.paths.findings():
+            return False
+        if PurePosixPath(path).parent != PurePosixPath(self.config.paths.results) or path in self.config.records.values():
+            return True
+        judged = (prediction.metric.file for registration in self.registrations.values() for prediction in registration.predictions)
+        return (self.root / path.removesuffix(".json")).with_suffix(".run.json").is_file() or path in judged
 
     @cached_property
     def record_bytes(self) -> dict[str, bytes]:
@@ -118,7 +127,7 @@ class Context:
         from audit.records import RunLog, parse_model
 
         top = self.root / self.config.paths.results
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*/**/*.run.json"))
+        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("**/*.run.json"))
         return {path: _attempt(lambda p: parse_model(RunLog, parse_json(self.bytes_of(p) or b"", p), p), path) for path in files}
 
     @cached_property

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from audit.config import refuse_strange_record
 from audit.context import Context
 from audit.digest import canonical_json, sha256_bytes, sha256_file, sha256_tree
 from audit.finding import Refusal
@@ -41,6 +42,7 @@ class Run:
     def finish(self, record: Record, path: str | Path, outputs: Iterable[str | Path] = ()) -> str:
         """Write the record, then its run log beside it, each whole or not at all; return the record's SHA-256."""
         place = relative(self.context, path)
+        refuse_strange_record(self.context.config, place, self.stage)
         produced = {name: digest_path(self.context, name) for name in (relative(self.context, output) for output in outputs)}
         for name, digest in self.inputs.items():
             if name not in produced and digest_path(self.context, name) != digest:

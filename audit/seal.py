@@ -6,6 +6,7 @@ import json
 from pathlib import PurePosixPath
 from typing import Any
 
+from audit.config import refuse_strange_record
 from audit.context import Context
 from audit.digest import sha256_bytes, sha256_lines
 from audit.finding import Refusal
@@ -73,6 +74,7 @@ def refuse_unknown_metrics(context: Context, registration: Registration) -> None
     place = f"{context.config.paths.prereg}/{registration.id}.yaml"
     for prediction in registration.predictions:
         file, stage = prediction.metric.file, prediction.metric.stage
+        refuse_strange_record(context.config, file, place)
         record = context.records.get(file)
         if record is None and context.pipeline.stages and not context.pipeline.writes(stage, file):
             cure = "name a file that a stage of dvc.yaml writes, and that stage"

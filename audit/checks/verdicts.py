@@ -39,6 +39,8 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
         if moved:
             name = "verdict" if "verdict" in moved else moved[0]
             expected, observed = (show(getattr(row, name)) for row in (computed, said))
+            if expected == observed:
+                name, expected, observed = f"{name} (unit, printed form or values per unit)", "", ""
             yield Finding(code="A309", place=f"{path}:{said.id}", what=f"the {name} does not follow", expected=expected, observed=observed, cure=cure)
             return
     yield from _first_outcome(context, path, stored)

@@ -70,3 +70,15 @@ def test_marks_can_be_missed() -> None:
     """A block without its mark is noticed."""
     with pytest.raises(AssertionError, match="no block marked"):
         marked("run: nothing")
+
+
+def test_the_typed_number_is_caught_as_the_page_says(tmp_path: Path) -> None:
+    """The line that the page promises for a typed number is the one that `audit verify` prints on the committed manuscript."""
+    promised = re.search(r"`(A401 (\S+):\d+:\d+ typed number ([\d.]+); nearest: (\\val\{[^}]*\}) = [\d.]+)`", read_page())
+    assert promised
+    line, path, number, macro = promised.groups()
+    copy = Repository(tmp_path / "copy")
+    Repository(CHECKOUT).must("git", "clone", "-q", str(CHECKOUT), str(copy.root))
+    source = copy.root / path
+    source.write_text(source.read_text().replace(macro, number, 1))
+    assert line in copy.run("python", "-m", "audit", "verify").out
