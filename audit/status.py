@@ -44,8 +44,11 @@ def print_seeds(name: str) -> None:
         raise Refusal(f"{context.config.paths.prereg}/{name}.yaml", "no such registration")
     standing = read_standing(context, name)
     seal = standing.seal
-    print("content of the seal (SHA-256 over registration and frozen files):")
-    print(f"  sha256sum {' '.join(sorted(seal.files))} | LC_ALL=C sort -k2 | sha256sum")
+    history = context.history
+    born = min(history.introductions(history.blob_at(history.head, context.seal_path(name)) or ""), default=history.head)
+    each = f"git show {born[:10]}:./$f | sha256sum | sed \"s|-$|$f|\""  # there, since code may move on once the registration is closed
+    print(f"content of the seal (SHA-256 over registration and frozen files, as commit {born[:10]} sealed them):")
+    print(f"  for f in {' '.join(sorted(seal.files))}; do {each}; done | LC_ALL=C sort -k2 | sha256sum")
     print(f"  {seal.content}")
     for seed_set, count in standing.registration.seeds.sets.items():
         print(f"set {seed_set}, {count} seeds: the first 16 hex digits, top bit cleared, of")

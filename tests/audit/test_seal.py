@@ -10,9 +10,11 @@ from collections.abc import Callable
 import pytest
 from project import PILOT, Project
 
+from audit.close import main as close_main
 from audit.digest import sha256_bytes
 from audit.finding import Refusal
 from audit.registration import derive_seeds, parse_seal
+from audit.status import print_seeds
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
 
@@ -213,6 +215,24 @@ def test_seeds_can_be_derived_again_with_sha256sum(sealed: Project) -> None:
         digest = shell(sealed, f"printf 'audit-seed-1\\npilot\\n{content}\\n-\\nmain\\n{index}\\n' | sha256sum")
         seeds.append(int(digest[:16], 16) & 0x7FFFFFFFFFFFFFFF)
     assert tuple(seeds) == derive_seeds(seal, "main", 3)
+
+
+def test_the_printed_commands_give_what_is_printed_below_them(ran: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pasted into a shell, also after the frozen code has moved on, the commands of `audit seeds` give its digest and seeds."""
+    with ran.inside():
+        close_main("pilot")
+    ran.commit("Close")
+    ran.edit("judge.py", "0.5", "0.6")
+    ran.commit("Move on")
+    capsys.readouterr()
+    with ran.inside():
+        print_seeds("pilot")
+    lines = capsys.readouterr().out.splitlines()
+    assert shell(ran, lines[1]).split()[0] == lines[2].strip()
+    commands = [line.partition("   # seed") for line in lines if "# seed" in line]
+    assert len(commands) == 3
+    for command, _, seed in commands:
+        assert int(shell(ran, command)[:16], 16) & 0x7FFFFFFFFFFFFFFF == int(seed.partition(": ")[2])
 
 
 def shell(project: Project, command: str) -> str:
