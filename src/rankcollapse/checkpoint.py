@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import safetensors
@@ -12,27 +15,49 @@ import safetensors.torch
 import torch
 
 from audit.records import Refusal, canonical_json, sha256_bytes, sha256_file, write_bytes
+from rankcollapse import kernel
 from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, describe_runs
 
 PARTS = ("weights", "moment1", "moment2")
-CODE = ("engine", "events", "measure", "model", "schedule", "terms", "text")
-"""Modules that decide what a stack becomes: a checkpoint of other code is not gone on from."""
+CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "events.py", "kernel.cpp", "kernel.py", "measure.py", "model.py", "passes.py",
+        "schedule.py", "terms.py", "text.py")  # fmt: skip
+"""Files that decide what a stack becomes: a checkpoint of other code is not gone on from."""
 
 
-def digest_stack(runs: list[Run], setting: Setting, probe: np.ndarray, data: dict[str, str]) -> str:
-    """SHA-256 of what determines a stack's result: its runs, setting, origins' and probe's bytes, data, and code."""
-    code = {name: sha256_file(Path(__file__).with_name(f"{name}.py")) for name in CODE} | {"torch": torch.__version__}
-    origins = [sha256_bytes(b"".join(getattr(run.origin, part).numpy().tobytes() for part in PARTS)) if run.origin else None for run in runs]
-    return sha256_bytes(
-        canonical_json(
-            {"stack": describe_runs(runs, setting), "origins": origins, "probe": sha256_bytes(probe.tobytes()), "data": data, "code": code}
-        )
-    )
+def digest_code() -> dict[str, str]:
+    """SHA-256 of each file that decides what a stack becomes, torch's version, and whether the kernel or PyTorch computes."""
+    here = Path(__file__).parent
+    return {name: sha256_file(here / name) for name in CODE} | {"torch": torch.__version__, "passes": kernel.describe()}
 
 
-def save_states(path: Path, states: dict[str, State], note: dict[str, str] | None = None) -> None:
-    """Write named states; `note` is kept as text beside them."""
-    tensors = {f"{name}/{part}": getattr(state, part).contiguous() for name, state in states.items() for part in PARTS}
+def digest_stack(
+    runs: Sequence[Run],
+    setting: Setting,
+    probe: np.ndarray,
+    data: dict[str, str],
+    keep: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
+    parents: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """SHA-256 of what determines a stack's result: its runs, setting, probe's bytes, data and code, the states that others fork from,
+    and the runs' origins: the bytes of saved states, or the digest of the stack that leads to a fork."""
+    origins = [describe_origin(run, parents) for run in runs]
+    about = {"stack": describe_runs(runs, setting), "origins": origins, "probe": sha256_bytes(probe.tobytes()), "data": data,
+             "keep": {name: list(steps) for name, steps in keep.items()}, "code": digest_code()}  # fmt: skip
+    return sha256_bytes(canonical_json(about))
+
+
+def describe_origin(run: Run, parents: Mapping[str, str]) -> object:
+    """Where a run comes from, as plain values."""
+    if run.origin is None:
+        return None
+    if isinstance(run.origin, State):
+        return sha256_bytes(b"".join(getattr(run.origin, part).numpy().tobytes() for part in PARTS))
+    return [parents[run.origin.run], run.origin.run, run.origin.step]
+
+
+def save_states(path: Path, states: dict[str, State], note: dict[str, str] | None = None, beside: dict[str, torch.Tensor] | None = None) -> None:
+    """Write named states, and tensors beside them; `note` is kept as text."""
+    tensors = {f"{name}/{part}": getattr(state, part).contiguous() for name, state in states.items() for part in PARTS} | (beside or {})
     about = {"steps": {name: state.step for name, state in states.items()}, "note": note or {}}
     write_bytes(path, safetensors.torch.save(tensors, {"about": canonical_json(about).decode()}))  # one key: their order is random
 
@@ -49,10 +74,15 @@ def load_states(path: Path) -> tuple[dict[str, State], dict[str, str]]:
 
 
 def save_stack(path: Path, stack: Stack, digest: str) -> None:
-    """Write everything a stack needs to go on: live and final states, clocks, trajectories, and its configuration's digest."""
-    live = {f"live{i}": State(stack.flat[row], stack.moment1[row], stack.moment2[row], stack.clock[i]) for row, i in enumerate(stack.alive)}
+    """Write everything a stack needs to go on: live, kept and final states, warm-start vectors, trajectories, and its configuration's digest."""
+    stack.take_in()
+    live = {f"live{i}": stack.state(row) for row, i in enumerate(stack.alive)}
+    directions = {f"directions{i}": stack.directions[row].cpu().clone() for row, i in enumerate(stack.alive)}
     final = {f"final{i}": state for i, state in stack.final.items()}
-    save_states(path, live | final, {"digest": digest, "trajectories": json.dumps([asdict(t) for t in stack.trajectories])})
+    kept = {f"kept{i}": state for i, state in enumerate(stack.kept.values())}
+    note = {"digest": digest, "names": json.dumps([run.name for run in stack.runs]), "kept": json.dumps(list(stack.kept)),
+            "trajectories": json.dumps([asdict(t) for t in stack.trajectories])}  # fmt: skip
+    save_states(path, live | final | kept, note, directions)
 
 
 def resume_stack(path: Path, stack: Stack, digest: str) -> str:
@@ -61,16 +91,40 @@ def resume_stack(path: Path, stack: Stack, digest: str) -> str:
         return "none"
     try:
         states, note = load_states(path)
+        if note.get("digest") != digest:
+            return f"{path}: checkpoint of another configuration"
+        stack.alive = sorted(int(name.removeprefix("live")) for name in states if name.startswith("live"))
+        with safetensors.safe_open(str(path), "pt") as stream:
+            directions = [stream.get_tensor(f"directions{i}") for i in stack.alive]
     except Refusal as refusal:
         return str(refusal)
-    if note.get("digest") != digest:
-        return f"{path}: checkpoint of another configuration"
-    alive = sorted(int(name.removeprefix("live")) for name in states if name.startswith("live"))
-    stack.alive = alive
     stack.final = {int(name.removeprefix("final")): state for name, state in states.items() if name.startswith("final")}
     stack.trajectories = [Trajectory(**values) for values in json.loads(note["trajectories"])]
-    for i in alive:
+    stack.kept = {tuple(key): states[f"kept{i}"] for i, key in enumerate(json.loads(note["kept"]))}
+    for i in stack.alive:
         stack.clock[i] = states[f"live{i}"].step
-    if alive:
-        stack.flat, stack.moment1, stack.moment2 = (torch.stack([getattr(states[f"live{i}"], part) for i in alive]) for part in PARTS)
+    if stack.alive:
+        parts = [torch.stack([getattr(states[f"live{i}"], part) for i in stack.alive]) for part in PARTS]
+        stack.flat, stack.moment1, stack.moment2, stack.directions = (part.to(stack.setting.device) for part in (*parts, torch.stack(directions)))
+    stack.forget()
     return ""
+
+
+class Finished(NamedTuple):
+    """What a run left: its trajectory, its final state, and the states that others fork from, by step."""
+
+    trajectory: Trajectory
+    state: State
+    kept: dict[int, State]
+
+
+def load_finished(path: Path, digest: str) -> dict[str, Finished]:
+    """A finished stack's runs by name; anything else under its path is refused."""
+    states, note = load_states(path)
+    if note.get("digest") != digest or any(name.startswith("live") for name in states):
+        raise Refusal(path, "not the finished stack it should be", expected=f"stack {digest[:24]}", cure="delete it and run `dvc repro` again")
+    kept: dict[int, dict[int, State]] = {}
+    for number, (i, step) in enumerate(json.loads(note["kept"])):
+        kept.setdefault(i, {})[step] = states[f"kept{number}"]
+    trajectories = [Trajectory(**values) for values in json.loads(note["trajectories"])]
+    return {name: Finished(trajectories[i], states[f"final{i}"], kept.get(i, {})) for i, name in enumerate(json.loads(note["names"]))}

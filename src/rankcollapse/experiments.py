@@ -17,13 +17,13 @@ from rankcollapse.checkpoint import load_states, save_states
 from rankcollapse.engine import Run, Setting, State, Trajectory, prepare_threads
 from rankcollapse.fanout import checkpoint_folder, train_table
 from rankcollapse.measure import force_ratio, gradient_path, read_entropy, read_refined, term_path
-from rankcollapse.model import Shape, views
 from rankcollapse.params import ROLES, Role, Scale
+from rankcollapse.plan import setting_of
 from rankcollapse.quantities import count, exact, trained
 from rankcollapse.records import Branch, Calibration, Collapse, Event, EventPath, FloorRow, Profile, RoleCalibration, RunRow
 from rankcollapse.records import Path as PathRecord
 from rankcollapse.records import Trajectory as TrajectoryRow
-from rankcollapse.tables import SWITCHES, control, drive, longest, treat, warm_up
+from rankcollapse.tables import SWITCHES, control, drive, longest, treat, warm_up, warmed
 from rankcollapse.text import probe_batch, unseen_batch
 
 
@@ -47,7 +47,7 @@ class Bench:
         rank_probe = self.probe(self.scale.probe.rank_sequences)
         return train_table(
             f"{self.label} {name}", runs, self.setting, folder=self.folder, probe=rank_probe,
-            block=self.scale.stack, data=self.data, store=self.store, seconds=self.scale.checkpoint_seconds,
+            block=self.scale.stack, data=self.data, store=self.store, seconds=self.scale.checkpoint_seconds, fanout=self.scale.fanout,
         )  # fmt: skip
 
 
@@ -58,16 +58,7 @@ def joined(inputs_BT: np.ndarray, targets_BT: np.ndarray) -> np.ndarray:
 
 def set_up(stage: str, scale: Scale, depth: int, healthy_q: float, folder: str, provenance: Provenance) -> Bench:
     """The bench of one role."""
-    model = scale.model
-    shape = Shape(depth, model.width, model.heads, model.context, scale.data.vocabulary)
-    return Bench(
-        stage,
-        scale,
-        Setting(shape, scale.optimiser, scale.batch, model.init_std, healthy_q),
-        folder,
-        dict(provenance.data),
-        checkpoint_folder(provenance.stage),
-    )
+    return Bench(stage, scale, setting_of(scale, depth, healthy_q), folder, dict(provenance.data), checkpoint_folder(provenance.stage))
 
 
 def ranks(trajectory: Trajectory | TrajectoryRow) -> list[float]:
@@ -105,12 +96,12 @@ def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, p
     """Calibrate one depth: healthy networks first, then a driver per floor and seed."""
     depth = getattr(scale.depths, role)
     bench = set_up(f"calibrate {role}", scale, depth, 0.0, folder, provenance)
-    warm = warmed(bench, seeds)
-    states = [state for _, state in warm]
-    healthy_runs = control(seeds, states, scale.driver.ramp + scale.driver.hold, scale)
-    driven_runs = [run for floor in scale.driver.floors for run in drive(seeds, states, floor, scale, None)]
-    results = bench.train("floors", [*healthy_runs, *driven_runs])
-    healthy, driven = [t for t, _ in results[: len(seeds)]], [t for t, _ in results[len(seeds) :]]
+    origins, number = warmed(seeds, scale), len(seeds)
+    healthy_runs = control(seeds, origins, scale.driver.ramp + scale.driver.hold, scale)
+    driven_runs = [run for floor in scale.driver.floors for run in drive(seeds, origins, floor, scale, None)]
+    results = bench.train("floors", [*warm_up(seeds, scale), *healthy_runs, *driven_runs])
+    refuse_diverged(bench, seeds, results)
+    warm, healthy, driven = results[:number], [t for t, _ in results[number : 2 * number]], [t for t, _ in results[2 * number :]]
     window = scale.rules.settle_window
     rank = [median(t.rank[-window:]) for t in healthy]
     level, spread = fmean(rank), trained(rank, scale, "mean", digits=2).tolerance
@@ -139,10 +130,9 @@ def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, p
     )  # fmt: skip
 
 
-def warmed(bench: Bench, seeds: Sequence[int]) -> list[tuple[Trajectory, State]]:
-    """The warm-up that drivers and controls share; a network that diverges there leaves nothing to drive."""
-    results = bench.train("warm-up", warm_up(seeds, bench.scale))
-    for seed, (trajectory, _) in zip(seeds, results, strict=True):
+def refuse_diverged(bench: Bench, seeds: Sequence[int], results: Sequence[tuple[Trajectory, State]]) -> None:
+    """A network that diverged in the warm-up, which stands first in its table, leaves nothing to drive."""
+    for seed, (trajectory, _) in zip(seeds, results):
         if trajectory.diverged_at is not None:
             raise Refusal(
                 f"{bench.label}: seed {seed}",
@@ -150,7 +140,6 @@ def warmed(bench: Bench, seeds: Sequence[int]) -> list[tuple[Trajectory, State]]
                 observed=f"step {trajectory.diverged_at}",
                 cure="lower optimiser.learning_rate",
             )
-    return results
 
 
 def last_below(steps: Sequence[int], ranks_: Sequence[float], threshold: float) -> int:
@@ -190,13 +179,12 @@ def collapse(
     bench = set_up(f"collapse {role}", scale, int(own.depth.value), own.healthy_q, folder, provenance)
     floor, low = float(calibration.floor.value), float(own.collapse_threshold.value)
     stop = rules.Settled(low, scale.driver.warm, rule.settle_after, rule.settle_window)
-    warm = warmed(bench, seeds)
-    origins = [state for _, state in warm]
+    origins = warmed(seeds, scale)
     drivers = drive(seeds, origins, floor, scale, stop)
     controls = control(seeds, origins, scale.driver.ramp + scale.driver.hold, scale)
-    table = [run for pair in zip(drivers, controls, strict=True) for run in pair]
-    results = bench.train("drivers", table)
-    driven, healthy = results[0::2], results[1::2]
+    results = bench.train("drivers", [*warm_up(seeds, scale), *(run for pair in zip(drivers, controls, strict=True) for run in pair)])
+    refuse_diverged(bench, seeds, results)
+    warm, driven, healthy = results[: len(seeds)], results[len(seeds) :: 2], results[len(seeds) + 1 :: 2]
     found = [find_event(seed, d, h, low, scale) for seed, (d, _), (h, _) in zip(seeds, driven, healthy, strict=True)]
     keep = {f"event-{event.seed}": state for event, (_, state) in zip(found, driven, strict=True) if event}
     save_states(states_out / "states.safetensors", keep | {f"control-{seed}": state for seed, (_, state) in zip(seeds, healthy, strict=True)})
@@ -272,7 +260,7 @@ def measure_event(bench: Bench, event: Event, event_state: State, healthy_state:
     tokens = torch.from_numpy(bench.probe(scale.probe.gradient_sequences))
     few = torch.from_numpy(bench.probe(scale.probe.rank_sequences))
     unseen = torch.from_numpy(joined(*unseen_batch(Path(bench.folder), scale.probe.gradient_sequences, scale.model.context)))
-    low, high = (views(state.weights.double().unsqueeze(0), shape) for state in (event_state, healthy_state))
+    low, high = (state.weights.double().unsqueeze(0) for state in (event_state, healthy_state))
     skips = {name: torch.tensor([value], dtype=torch.float64) for name, value in {"floor": floor, "one": 1.0, **SWITCHES}.items()}
     added, s0 = scale.branches.added_loss, bench.setting.healthy_q
 

@@ -1,18 +1,13 @@
-"""Stacks over local processes: fixed blocks of a table, one thread each, finished blocks kept by digest."""
+"""Stacks over processes of this machine or of a cluster: fixed blocks of a table, finished blocks kept by digest."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import sys
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from multiprocessing import active_children, get_context
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
 from time import monotonic
 from typing import Any
 
@@ -20,25 +15,50 @@ import numpy as np
 import torch
 
 from audit.records import Refusal
-from rankcollapse.checkpoint import digest_stack, resume_stack, save_stack
-from rankcollapse.engine import Interrupted, Run, Setting, Stack, State, Trajectory, prepare_threads, train_stack
+from rankcollapse.checkpoint import digest_stack, load_finished, resume_stack, save_stack
+from rankcollapse.engine import Fork, Run, Setting, Stack, State, Trajectory, check_table, prepare_threads, train_stack
+from rankcollapse.params import Fanout
+from rankcollapse.plan import check_memory
+from rankcollapse.pools import open_pool
+from rankcollapse.progress import Progress, Report
 from rankcollapse.text import load_stream, require_tokens
 
 STORE = Path(".checkpoints")
+Results = list[tuple[Trajectory, State]]
 
 
 @dataclass(frozen=True)
 class Job:
-    """One stack to train, as a worker receives it."""
+    """One stack to train, as a worker receives it: plain values, and places on a disk that it shares."""
 
     label: str
     runs: tuple[Run, ...]
     setting: Setting
-    folder: str
+    folder: Path
     probe: np.ndarray
-    digest: str
+    data: dict[str, str]
     store: Path
+    """Where checkpoints and finished stacks of this table lie."""
     seconds: float
+    keep: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Steps of runs whose states other runs fork from."""
+    parents: dict[str, str] = field(default_factory=dict)
+    """Digest of the job that trains each run which this one's runs fork from."""
+    digest: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The stack's checkpoint, and in the end its result."""
+        return path_of(self.store, self.digest)
+
+    def compute_digest(self) -> str:
+        """What determines the result, by the code that asks."""
+        return digest_stack(self.runs, self.setting, self.probe, self.data, self.keep, self.parents)
+
+
+def path_of(store: Path, digest: str) -> Path:
+    """Where the stack of a digest lies."""
+    return store / f"{digest[:24]}.safetensors"
 
 
 def train_table(
@@ -52,139 +72,130 @@ def train_table(
     data: dict[str, str],
     store: Path,
     seconds: float,
-) -> list[tuple[Trajectory, State]]:
-    """Train a table of runs in fixed blocks over the machine's cores; results come back in the table's order.
+    fanout: Fanout = Fanout(),  # noqa: B008
+) -> Results:
+    """Train a table of runs in fixed blocks, each as soon as the runs it forks from are there; results in the table's order.
 
     Killed anywhere, the next call with the same table goes on from the checkpoints of its blocks in the folder `store`.
     """
-    check_table(label, runs, setting, folder)
-    blocks = [tuple(runs[start : start + block]) for start in range(0, len(runs), block)]
-    jobs = []
+    check_table(label, runs, setting.shape)
+    check_stream(runs, setting, folder)
+    check_memory(label, setting, min(block, len(runs)), len(probe))
+    jobs = cut_table(label, runs, block, setting=setting, folder=Path(folder).resolve(), probe=probe, data=data, store=store.resolve(), seconds=seconds)
+    run_jobs(jobs, fanout)
+    results = {}
+    for job in jobs:
+        results |= load_finished(job.path, job.digest)
+    return [(results[run.name].trajectory, results[run.name].state) for run in runs]
+
+
+def check_stream(runs: Sequence[Run], setting: Setting, folder: str) -> None:
+    """Refuse a table longer than the stream before anything is trained."""
+    require_tokens(load_stream(Path(folder), "train"), max(run.end for run in runs), setting.batch, setting.shape.context)
+
+
+def cut_table(label: str, runs: Sequence[Run], block: int, **shared: Any) -> list[Job]:
+    """Jobs of at most `block` runs in the table's order: first the runs without a fork, then those that fork from them, and so on."""
+    generation: dict[str, int] = {}
+    by_name = {run.name: run for run in runs}
+
+    def depth(run: Run) -> int:
+        if run.name not in generation:
+            generation[run.name] = depth(by_name[run.origin.run]) + 1 if isinstance(run.origin, Fork) else 0
+        return generation[run.name]
+
+    forks = [run.origin for run in runs if isinstance(run.origin, Fork)]
+    blocks = []
+    for level in sorted({depth(run) for run in runs}):
+        rows = [run for run in runs if depth(run) == level]
+        blocks += [tuple(rows[start : start + block]) for start in range(0, len(rows), block)]
+    jobs, trained_by = [], {}
     for index, rows in enumerate(blocks):
-        digest = digest_stack(list(rows), setting, probe, data)
-        jobs.append(Job(f"{label} {index + 1}/{len(blocks)}", rows, setting, folder, probe, digest, store / f"{digest[:24]}.safetensors", seconds))
-    results = run_jobs(jobs)
-    return [row for job in jobs for row in results[job.digest]]
+        keep = {run.name: tuple(sorted({fork.step for fork in forks if fork.run == run.name})) for run in rows}
+        parents = {run.origin.run: trained_by[run.origin.run] for run in rows if isinstance(run.origin, Fork)}
+        job = Job(f"{label} {index + 1}/{len(blocks)}", rows, keep={name: steps for name, steps in keep.items() if steps}, parents=parents, **shared)
+        job = replace(job, digest=job.compute_digest())
+        trained_by |= {run.name: job.digest for run in rows}
+        jobs.append(job)
+    return jobs
 
 
-def check_table(label: str, runs: Sequence[Run], setting: Setting, folder: str) -> None:
-    """Refuse a table with two runs of one name, or longer than the stream, before anything is trained."""
-    names = [run.name for run in runs]
-    twins = sorted({name for name in names if names.count(name) > 1})
-    if twins or not names:
-        raise Refusal(label, "a table needs runs of different names", observed=", ".join(twins) or "no run")
-    last = max((run.origin.step if run.origin else 0) + run.steps for run in runs)
-    require_tokens(load_stream(Path(folder), "train"), last, setting.batch, setting.shape.context)
+def run_jobs(jobs: Sequence[Job], fanout: Fanout) -> None:
+    """Train all jobs in a pool of workers, none before those it waits for."""
+    show = Progress(jobs[0].store)
+    with open_pool(fanout, len(jobs), jobs[0].store, show.say) as pool:
+        waiting, done, running = list(jobs), set(), {}
+        while waiting or running:
+            for job in [job for job in waiting if set(job.parents.values()) <= done]:
+                waiting.remove(job)
+                running[pool.submit(partial(work, job))] = job
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                job = running.pop(future)
+                if future.result() != job.digest or not job.path.is_file():
+                    raise Refusal(job.label, "the result of this stack is missing", expected=str(job.path), cure="run the same command again")
+                done.add(job.digest)
 
 
-def run_jobs(jobs: list[Job]) -> dict[str, list[tuple[Trajectory, State]]]:
-    """Train all jobs, in as many processes as there are cores; one process needs no pool."""
-    workers = min(len(jobs), len(os.sched_getaffinity(0)))
-    show = Progress(len(jobs))
-    if workers == 1:
-        return {job.digest: train_job(job, show.say) for job in jobs}
-    context = get_context("spawn")
-    lines = context.SimpleQueue()
-    Thread(target=show.follow, args=(lines,), daemon=True).start()
-    pool = ProcessPoolExecutor(workers, context, initializer=start_worker, initargs=(lines,))
-    before = signal.signal(signal.SIGTERM, interrupt) if current_thread() is main_thread() else None
-    try:
-        futures = {pool.submit(work, job): job for job in jobs}
-        return {futures[future].digest: future.result() for future in as_completed(futures)}
-    except KeyboardInterrupt:
-        for child in active_children():
-            os.kill(child.pid or 0, signal.SIGINT)  # a signal to this process alone must reach its workers too
-        raise
-    except BrokenProcessPool:
-        raise Refusal("fanout", "a worker process was killed", cure="run the same command again; it goes on from the checkpoints") from None
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-        lines.put(None)
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
-
-
-def interrupt(*_: object) -> None:
-    """SIGTERM to the parent of a pool is an interruption like Ctrl-C: its workers must not train on alone."""
-    raise KeyboardInterrupt
-
-
-class Worker:
-    """What a worker process keeps between jobs: its queue for progress, and whether it was asked to stop."""
-
-    report: Any = None
-    stopped = False
-    parent: int | None = None
-
-
-def start_worker(lines: Any) -> None:
-    """Set a worker up; between jobs it leaves Ctrl-C to the parent."""
-    Worker.report, Worker.parent = lines.put, os.getppid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def work(job: Job) -> list[tuple[Trajectory, State]]:
-    """Train one job inside a worker; a worker that was interrupted takes no other job."""
-    if Worker.stopped:
-        raise Interrupted
-    try:
-        return train_job(job, Worker.report)
-    except Interrupted:
-        Worker.stopped = True
-        raise
-
-
-def train_job(job: Job, say: Any) -> list[tuple[Trajectory, State]]:
-    """Train one stack, from its checkpoint where there is one, and leave its finished state behind."""
-    prepare_threads()
-    stack = Stack(job.runs, job.setting, load_stream(Path(job.folder), "train"), torch.from_numpy(job.probe))
-    why = resume_stack(job.store, stack, job.digest)
+def work(job: Job, say: Callable[[Report], None], threads: int) -> str:
+    """Train one job in a worker, from its checkpoint where there is one; the result lies in the store under the digest that is returned."""
+    if job.compute_digest() != job.digest:
+        raise Refusal(job.label, "a worker runs another version of the code, or on other hardware", cure="give all workers this checkout and environment")
+    prepare_threads(threads)
+    runs, lost = resolve_origins(job)
+    stack = Stack(runs, job.setting, load_stream(job.folder, "train"), torch.from_numpy(job.probe), job.keep)
+    for i, parent in lost.items():
+        stack.trajectories[i].diverged_at = parent.diverged_at
+    why = resume_stack(job.path, stack, job.digest)
     if why not in ("", "none"):
-        say((job.label, f"checkpoint ignored: {why}"))
-    started, begun = monotonic(), sum(trajectory.trained for trajectory in stack.trajectories)
-
-    def describe(stack: Stack) -> None:
-        if Worker.parent not in (None, os.getppid()):
-            os.kill(os.getpid(), signal.SIGTERM)  # the parent was killed: save and stop, so that no two processes share a checkpoint
-        trained = sum(trajectory.trained for trajectory in stack.trajectories)
-        rate = (trained - begun) / max(monotonic() - started, 1e-9)
-        left = sum(stack.end[i] - stack.clock[i] for i in stack.alive) / max(rate, 1e-9)
-        ranks = [t.rank[-1] for t in stack.trajectories if t.rank]
-        span = f"{min(ranks):.2f}-{max(ranks):.2f}" if ranks else "-"
-        say(
-            (
-                job.label,
-                f"step {stack.clock[stack.alive[0]]:>5}  {len(stack.alive)} runs  {rate:5.1f} network-steps/s  {left:4.0f} s left  rank {span}",
-            )
-        )
-
-    train_stack(stack, save=lambda stack: save_stack(job.store, stack, job.digest), save_seconds=job.seconds, say=describe)
-    save_stack(job.store, stack, job.digest)
-    say((job.label, "done"))
-    return [(stack.trajectories[i], stack.final[i]) for i in range(len(job.runs))]
+        say(Report(job.label, note=f"checkpoint ignored: {why}"))
+    watch = Stopwatch(job.label, stack, say)
+    train_stack(stack, save=partial(save, job), save_seconds=job.seconds, say=watch)
+    save(job, stack)
+    say(Report(job.label, note="done"))
+    return job.digest
 
 
-class Progress:
-    """Shows what stacks report: one line each, redrawn in a terminal, every ten seconds in a pipe."""
+def save(job: Job, stack: Stack) -> None:
+    """Write a stack's checkpoint; a disk that is full leaves the one before."""
+    try:
+        save_stack(job.path, stack, job.digest)
+    except OSError as error:
+        cure = "make room and run the same command again: it goes on from the checkpoint before"
+        raise Refusal(job.path, "checkpoint cannot be written", observed=error.strerror or str(error), cure=cure) from None
 
-    def __init__(self, jobs: int):
-        self.jobs, self.shown, self.width = jobs, {}, 0
-        self.terminal = sys.stderr.isatty()
 
-    def follow(self, lines: Any) -> None:
-        """Show lines from a queue until None comes."""
-        while (line := lines.get()) is not None:
-            self.say(line)
+def resolve_origins(job: Job) -> tuple[list[Run], dict[int, Trajectory]]:
+    """The runs with the states they fork from; and by number the trajectories of origins that diverged before: nothing is left to train."""
+    stacks = {digest: load_finished(path_of(job.store, digest), digest) for digest in set(job.parents.values())}
+    runs, lost = [], {}
+    for index, run in enumerate(job.runs):
+        if isinstance(run.origin, Fork):
+            origin = stacks[job.parents[run.origin.run]][run.origin.run]
+            state = origin.kept.get(run.origin.step)
+            if state is None:
+                state, lost[index] = replace(origin.state, step=run.origin.step), origin.trajectory
+            run = replace(run, origin=state)
+        runs.append(run)
+    return runs, lost
 
-    def say(self, line: tuple[str, str]) -> None:
-        """Show one stack's line."""
-        label, text = line
-        last = self.shown.get(label, -1e9)
-        if text == "done" or text.startswith("checkpoint") or monotonic() - last >= (1 if self.terminal else 10):
-            self.shown[label] = monotonic()
-            end = "\r" if self.terminal and text != "done" else "\n"
-            print(f"{label}: {text}".ljust(self.width), end=end, file=sys.stderr, flush=True)
-            self.width = max(self.width, len(label) + len(text) + 2)
+
+class Stopwatch:
+    """Says how far a stack is and how fast it goes."""
+
+    def __init__(self, label: str, stack: Stack, say: Callable[[Report], None]):
+        self.label, self.say, self.started = label, say, monotonic()
+        self.begun = self.trained(stack)
+
+    @staticmethod
+    def trained(stack: Stack) -> int:
+        """Network-steps so far."""
+        return sum(trajectory.trained for trajectory in stack.trajectories)
+
+    def __call__(self, stack: Stack) -> None:
+        rate = (self.trained(stack) - self.begun) / max(monotonic() - self.started, 1e-9)
+        left = sum(stack.runs[i].end - stack.clock[i] for i in stack.alive)
+        ranks = [stack.trajectories[i].rank[-1] for i in stack.alive if stack.trajectories[i].rank]
+        self.say(Report(self.label, step=stack.clock[stack.alive[0]], runs=len(stack.alive), rate=rate, left=left / max(rate, 1e-9), ranks=ranks))
 
 
 def checkpoint_folder(stage: str) -> Path:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
 
-from rankcollapse.model import Shape, attention_maps, block_weights, embed, residual_stream, token_losses
+from rankcollapse.model import Shape, attention_maps, block_weights, embed, residual_stream, views
+from rankcollapse.passes import KernelPass, TorchPass, run_forward, run_last
 from rankcollapse.terms import block_terms, centre
 
 REFINE_BELOW = 1e-4
@@ -19,13 +21,14 @@ LEAST_TERM = 1e-12
 
 class Reading(NamedTuple):
     """Per model: stable rank, relative residual, task loss (nats per token), whether the rank of a sequence is at floor, and the
-    smallest relative residual of a sequence; rank and residual are means over the probe's sequences."""
+    smallest relative residual of a sequence; rank and residual are means over the probe's sequences, `extra` those of `READINGS`."""
 
     rank: list[float]
     residual: list[float]
     loss: list[float]
     at_floor: list[bool]
     least: list[float]
+    extra: dict[str, list[float]]
 
 
 def compute_stable_rank(x_ETD: torch.Tensor) -> torch.Tensor:
@@ -48,6 +51,17 @@ def compute_effective_rank(x_ETD: torch.Tensor) -> torch.Tensor:
     return torch.special.entr(p).sum(-1).exp()
 
 
+def compute_cosine(x_ETD: torch.Tensor) -> torch.Tensor:
+    """Mean squared cosine (E,) between different rows of centred token matrices: (T^2 U - T) / (T (T - 1)) of KAT-1."""
+    unit = torch.nn.functional.normalize(centre(x_ETD).double(), dim=-1, eps=1e-300)
+    tokens = x_ETD.shape[-2]
+    return ((unit.transpose(-1, -2) @ unit).square().sum((-1, -2)) - tokens) / (tokens * (tokens - 1))
+
+
+READINGS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {"cosine": compute_cosine, "effective_rank": compute_effective_rank}
+"""What a run may have measured beside rank, residual and loss, from the last block's token matrices (E, T, D)."""
+
+
 def compute_residual(x_ETD: torch.Tensor) -> torch.Tensor:
     """Relative residual |X - mean|_F / |X|_F (E,): how far tokens are from being one and the same."""
     return centre(x_ETD).flatten(1).norm(dim=1) / x_ETD.flatten(1).norm(dim=1)
@@ -64,94 +78,93 @@ def per_sequence(x_MND: torch.Tensor, sequences: int) -> torch.Tensor:
     return x_MND.reshape(-1, x_MND.shape[1] // sequences, x_MND.shape[2])
 
 
-def read_stack(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> Reading:
+def read_stack(
+    flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kinds: Sequence[str] = (), readings: Sequence[str] = ()
+) -> Reading:
     """Rank, residual and loss of every model on a probe batch (B, T+1), from a forward pass in the weights' precision."""
     with torch.no_grad():
         models, sequences = len(skip_M), len(tokens_BT)
-        batch = tokens_BT.expand(models, -1, -1)
-        last = residual_stream(named, batch[..., :-1], skip_M, shape)[-1]
+        last, loss = run_last(flat_MP, tokens_BT.expand(models, -1, -1), skip_M, kinds or ["rms"] * models, shape)
         matrices = per_sequence(last, sequences)
         rank = compute_stable_rank(matrices).view(models, -1).mean(1)
         residual = compute_residual(matrices).view(models, -1)
         least = residual.amin(1)
-        loss = token_losses(named, last, batch[..., 1:])
         at_floor = least < FLOOR_FACTOR * torch.finfo(last.dtype).eps
-    return Reading(*(values.tolist() for values in (rank, residual.mean(1), loss, at_floor, least)))
+        extra = {name: READINGS[name](matrices).view(models, -1).mean(1).tolist() for name in readings}
+    return Reading(*(values.tolist() for values in (rank, residual.mean(1), loss, at_floor, least)), extra)
 
 
-def read_refined(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> Reading:
+def read_refined(
+    flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kinds: Sequence[str] = (), readings: Sequence[str] = ()
+) -> Reading:
     """As `read_stack`, with the models in which a sequence's float32 residual is below `REFINE_BELOW` read in float64."""
-    reading = read_stack(named, tokens_BT, skip_M, shape)
-    for index, least in enumerate(reading.least):
-        if least < REFINE_BELOW and named["tokens"].dtype == torch.float32:
-            one = {name: weight[index : index + 1].double() for name, weight in named.items()}
-            fine = read_stack(one, tokens_BT, skip_M[index : index + 1].double(), shape)
-            for coarse, exact in zip(reading, fine, strict=True):
-                coarse[index] = exact[0]
+    reading = read_stack(flat_MP, tokens_BT, skip_M, shape, kinds, readings)
+    low = [index for index, least in enumerate(reading.least) if least < REFINE_BELOW]
+    if low and flat_MP.dtype == torch.float32:
+        fine = read_stack(flat_MP[low].double(), tokens_BT, skip_M[low].double(), shape, [kinds[index] for index in low] if kinds else (), readings)
+        for coarse, exact in zip([*reading[:-1], *reading.extra.values()], [*fine[:-1], *fine.extra.values()], strict=True):
+            for index, value in zip(low, exact, strict=True):
+                coarse[index] = value
     return reading
 
 
-def read_entropy(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> torch.Tensor:
+def read_entropy(flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> torch.Tensor:
     """Normalised attention entropy (M,), mean over blocks, heads, sequences and rows."""
     with torch.no_grad():
-        models, sequences = len(skip_M), len(tokens_BT)
+        named, models, sequences, kinds = views(flat_MP, shape), len(skip_M), len(tokens_BT), ["rms"] * len(skip_M)
         batch = tokens_BT[:, :-1].expand(models, -1, -1)
-        stream = residual_stream(named, batch, skip_M, shape)
+        stream = residual_stream(named, batch, skip_M, kinds, shape)
         inputs = [embed(named, batch, shape), *stream[:-1]]
-        blocks = [attention_maps(x, block_weights(named, index), shape, sequences) for index, x in enumerate(inputs)]
+        blocks = [attention_maps(x, block_weights(named, index), kinds, shape, sequences) for index, x in enumerate(inputs)]
         return torch.stack([compute_entropy(maps.flatten(1, 2)).mean(1) for maps in blocks]).mean(0)
 
 
-def gradient_path(named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> dict[str, torch.Tensor]:
+def run_probe(flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> KernelPass | TorchPass:
+    """A forward pass of every model on one batch (B, T+1)."""
+    return run_forward(flat_MP, tokens_BT.expand(len(skip_M), -1, -1), skip_M, ["rms"] * len(skip_M), shape)
+
+
+def gradient_path(flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> dict[str, torch.Tensor]:
     """Frobenius norm of the task gradient per block, (L, M): on the query, key and value weights, and on slices of them."""
-    leaves, stream, batch = leaf_forward(named, tokens_BT, skip_M, shape)
-    loss = token_losses(leaves, stream[-1], batch[..., 1:]).sum()
-    return slice_norms(torch.autograd.grad(loss, qkv_weights(leaves, shape)), shape.width)
+    grad = run_probe(flat_MP, tokens_BT, skip_M, shape).backward(torch.ones_like(skip_M))
+    return slice_norms([views(grad, shape)[f"block{index}.qkv"] for index in range(shape.depth)], shape.width)
 
 
 def term_path(
-    named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kind: str, healthy: float, added: float
+    flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kind: str, healthy: float, added: float
 ) -> dict[str, torch.Tensor]:
     """As `gradient_path`, for an added term: each block's own term, at the weight at which it alone adds `added` nats.
 
     The gradient of block l's term is read on block l's own weights, as in the source paper's figure 2 (per-block hinge).
     """
-    leaves, stream, batch = leaf_forward(named, tokens_BT, skip_M, shape)
-    values_LM = block_terms([kind] * len(skip_M), stream, len(batch[0]), torch.full_like(skip_M, healthy))
-    scaled_LM = values_LM * (added / values_LM.detach().clamp_min(LEAST_TERM))
-    own = [torch.autograd.grad(scaled_LM[i].sum(), w, retain_graph=True)[0] for i, w in enumerate(qkv_weights(leaves, shape))]
+    passed = run_probe(flat_MP, tokens_BT, skip_M, shape)
+    values_LM, push_LMND = term_push(passed, kind, healthy, len(tokens_BT))
+    push_LMND = push_LMND * (added / values_LM.clamp_min(LEAST_TERM))[..., None, None]
+    own = []
+    for block in range(shape.depth):
+        alone = torch.zeros_like(push_LMND)
+        alone[block] = push_LMND[block]
+        own.append(views(passed.backward(torch.zeros_like(skip_M), alone, again=True), shape)[f"block{block}.qkv"])
     return slice_norms(own, shape.width)
 
 
 def force_ratio(
-    named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kind: str, healthy: float, added: float
+    flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kind: str, healthy: float, added: float
 ) -> torch.Tensor:
     """rho (M,): norm of the added gradient over that of the task gradient, all weights, unclipped, at matched added loss."""
-    leaves, stream, batch = leaf_forward(named, tokens_BT, skip_M, shape)
-    term_M = block_terms([kind] * len(skip_M), stream, len(batch[0]), torch.full_like(skip_M, healthy)).mean(0)
-    weight_M = added / term_M.detach().clamp_min(LEAST_TERM)
-    task = torch.autograd.grad(token_losses(leaves, stream[-1], batch[..., 1:]).sum(), list(leaves.values()), retain_graph=True)
-    push = torch.autograd.grad((term_M * weight_M).sum(), list(leaves.values()), allow_unused=True)
-    return total_norm(push) / total_norm(task)
+    passed = run_probe(flat_MP, tokens_BT, skip_M, shape)
+    values_LM, push_LMND = term_push(passed, kind, healthy, len(tokens_BT))
+    weight_M = added / values_LM.mean(0).clamp_min(LEAST_TERM)
+    task = passed.backward(torch.ones_like(skip_M), again=True)
+    push = passed.backward(torch.zeros_like(skip_M), push_LMND * (weight_M / shape.depth).view(1, -1, 1, 1), again=True)
+    return push.norm(dim=1) / task.norm(dim=1)
 
 
-def total_norm(gradients: list[torch.Tensor | None]) -> torch.Tensor:
-    """Norm (M,) over all weights of each model; a weight that a loss does not touch counts as zero."""
-    return torch.stack([grad.flatten(1).square().sum(1) for grad in gradients if grad is not None]).sum(0).sqrt()
-
-
-def leaf_forward(
-    named: dict[str, torch.Tensor], tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape
-) -> tuple[dict[str, torch.Tensor], list[torch.Tensor], torch.Tensor]:
-    """A forward pass from leaf copies of the weights: the leaves, the residual stream, and the batch (M, B, T+1)."""
-    leaves = {name: weight.detach().clone().requires_grad_() for name, weight in named.items()}
-    batch = tokens_BT.expand(len(skip_M), -1, -1)
-    return leaves, residual_stream(leaves, batch[..., :-1], skip_M, shape), batch
-
-
-def qkv_weights(named: dict[str, torch.Tensor], shape: Shape) -> list[torch.Tensor]:
-    """The query, key and value weights (M, D, 3D) of every block."""
-    return [named[f"block{index}.qkv"] for index in range(shape.depth)]
+def term_push(passed: KernelPass | TorchPass, kind: str, healthy: float, sequences: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """A term's value per block (L, M), and the gradient (L, M, N, D) of each on the stream after its own block."""
+    stream = passed.stream.detach().requires_grad_()
+    values = block_terms([kind] * stream.shape[1], stream, sequences, torch.full_like(stream[0, :, 0, 0], healthy))
+    return values.detach(), torch.autograd.grad(values.sum(), stream)[0]
 
 
 def slice_norms(gradients: list[torch.Tensor], width: int) -> dict[str, torch.Tensor]:

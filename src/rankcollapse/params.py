@@ -143,6 +143,33 @@ class SeedSets(Frozen):
     twins = field_validator("calibration", "main")(lambda seeds: seeds if isinstance(seeds, str) else refuse_twins(seeds))
 
 
+class Hardware(Frozen):
+    """What a stack is trained on: `auto` is a GPU where there is one; the precision is that of the trunk on a GPU."""
+
+    device: Literal["cpu", "cuda", "auto"] = "cpu"
+    precision: Literal["float32", "tf32", "bf16"] = "float32"
+
+
+class Fanout(Frozen):
+    """Who trains the stacks: processes of this machine, or a Dask cluster. It decides no result."""
+
+    kind: Literal["local", "dask"] = "local"
+    workers: Steps | None = None
+    """At most this many processes at a time; without it, one a core."""
+    scheduler: str | None = None
+    """Address of a running Dask scheduler."""
+    slurm: dict[str, str | int] | None = None
+    """Arguments of dask_jobqueue.SLURMCluster, and `jobs`, how many of them to start."""
+    gpus: Annotated[int, Field(ge=0)] = 0
+    """GPUs a stack needs, as workers announce them (`--resources GPU=1`)."""
+
+    @model_validator(mode="after")
+    def one_cluster(self) -> Fanout:
+        if self.kind == "dask" and (self.scheduler is None) == (self.slurm is None):
+            raise ValueError("scheduler or slurm, one of them, for kind: dask")
+        return self
+
+
 class Scale(Frozen):
     """All values of one scale."""
 
@@ -159,6 +186,9 @@ class Scale(Frozen):
     rules: Rules
     branches: Branches
     seed_sets: ScaleSeeds | None = None
+    hardware: Hardware = Hardware()
+    fanout: Fanout = Fanout()
+    """Filled in from the top of the file."""
 
 
 class Scales(Frozen):
@@ -175,11 +205,12 @@ class Params(Frozen):
     scale: Literal["smoke", "laptop", "paper"]
     seed_sets: SeedSets
     scales: Scales
+    fanout: Fanout = Fanout()
 
     @property
     def chosen(self) -> Scale:
         """The values of the scale in use."""
-        return getattr(self.scales, self.scale)
+        return getattr(self.scales, self.scale).model_copy(update={"fanout": self.fanout})
 
     def seed_set(self, name: str) -> tuple[int, ...] | str:
         """A set's seeds, or the registration they derive from; the scale's own list replaces a registration's id."""

@@ -6,10 +6,12 @@ the penalty is 1 - Q^2 / (d - 1) and the hinge max(0, s_0 - Q).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
+
+from rankcollapse import kernel
 
 POWER_STEPS = 8
 GUARD = 1e-30
@@ -36,36 +38,73 @@ def centre(x_ETD: torch.Tensor) -> torch.Tensor:
 
 
 @torch.no_grad()
-def top_direction(centred_ETD: torch.Tensor, steps: int = POWER_STEPS) -> torch.Tensor:
-    """Right singular vectors (E, D, 1) of the largest singular values, by power iteration from the longest row."""
+def top_direction(centred_ETD: torch.Tensor, steps: int = POWER_STEPS, start_ED: torch.Tensor | None = None) -> torch.Tensor:
+    """Right singular vectors (E, D) of the largest singular values, by power iteration from `start` or, where that is zero, the longest row."""
     gram = centred_ETD.transpose(-1, -2) @ centred_ETD
-    longest = centred_ETD.square().sum(-1).argmax(-1)
-    v = centred_ETD[torch.arange(len(centred_ETD)), longest].unsqueeze(-1)
+    v = longest_row(centred_ETD)
+    if start_ED is not None:
+        v = torch.where((start_ED == 0).all(-1, keepdim=True), v, start_ED)
+    v = v.unsqueeze(-1)
     for _ in range(steps):
         v = gram @ (v / v.norm(dim=-2, keepdim=True).clamp_min(GUARD))
-    return v / v.norm(dim=-2, keepdim=True).clamp_min(GUARD)
+    return (v / v.norm(dim=-2, keepdim=True).clamp_min(GUARD)).squeeze(-1)
 
 
-def compute_q(x_ETD: torch.Tensor, v_ED1: torch.Tensor | None = None) -> torch.Tensor:
+def longest_row(centred_ETD: torch.Tensor) -> torch.Tensor:
+    """The longest row (E, D) of each token matrix."""
+    longest = centred_ETD.square().sum(-1).argmax(-1)
+    return centred_ETD.gather(1, longest.view(-1, 1, 1).expand(-1, 1, centred_ETD.shape[-1])).squeeze(1)
+
+
+def compute_q(x_ETD: torch.Tensor, v_ED: torch.Tensor | None = None, start_ED: torch.Tensor | None = None) -> torch.Tensor:
     """Q = |E| / sigma_1 (E,) of token matrices, by deflation; exact gradient because v is stationary and detached.
 
+    `v` is taken as it is; without it the top direction is found, from `start` where there is one, which is overwritten with it.
     A matrix without spread, or whose spread off the top direction is rounding error, has Q = 0 and no gradient, since there is no direction to push in.
     """
+    if kernel.available(x_ETD):
+        v = v_ED if v_ED is not None else torch.zeros_like(x_ETD[:, 0]) if start_ED is None else start_ED
+        return Deflation.apply(x_ETD, v, POWER_STEPS if v_ED is None else 0)
     centred = centre(x_ETD)
-    v = top_direction(centred) if v_ED1 is None else v_ED1
-    along = centred @ v
-    left = centred - along * v.transpose(-1, -2)
+    v = top_direction(centred, POWER_STEPS, start_ED) if v_ED is None else v_ED
+    if start_ED is not None:
+        start_ED.copy_(v)
+    along = centred @ v.unsqueeze(-1)
+    left = centred - along * v.unsqueeze(-2)
     sigma = along.square().sum((-1, -2))
     rest = left.square().sum((-1, -2))
     alive = (sigma > torch.finfo(sigma.dtype).tiny) & (rest > torch.finfo(rest.dtype).eps ** 2 * sigma)
     return torch.where(alive, (torch.where(alive, rest, 1.0) / torch.where(alive, sigma, 1.0)).sqrt(), 0.0)
 
 
-def block_terms(kinds: list[str], stream: list[torch.Tensor], sequences: int, healthy_M: torch.Tensor) -> torch.Tensor:
-    """Each run's term per block, averaged over sequences: (L, M), from the residual stream after each block."""
-    stacked = torch.stack(stream)
-    blocks, models, rows, width = stacked.shape
-    q = compute_q(stacked.view(-1, rows // sequences, width)).view(blocks, models, sequences)
+class Deflation(torch.autograd.Function):
+    """`compute_q` by the kernel; v (E, D) is iterated in place for so many steps."""
+
+    @staticmethod
+    def forward(ctx, x_ETD: torch.Tensor, v_ED: torch.Tensor, steps: int) -> torch.Tensor:
+        x, q, limits = x_ETD.contiguous(), x_ETD.new_empty(len(x_ETD)), torch.finfo(x_ETD.dtype)
+        v = v_ED if v_ED.is_contiguous() and v_ED.dtype == x.dtype else v_ED.to(x.dtype).contiguous()
+        kernel.call("deflate", x, *x.shape, x, v, steps, limits.tiny, limits.eps, q)
+        ctx.save_for_backward(x, v.clone(), q)
+        return q
+
+    @staticmethod
+    def backward(ctx, dq_E: torch.Tensor) -> tuple[torch.Tensor, None, None]:
+        x, v, q = ctx.saved_tensors
+        dx = torch.empty_like(x)
+        kernel.call("deflate_back", x, *x.shape, x, v, q, dq_E.contiguous(), dx)
+        return dx, None, None
+
+
+def block_terms(
+    kinds: Sequence[str], stream_LMND: torch.Tensor, sequences: int, healthy_M: torch.Tensor, start: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Each run's term per block, averaged over sequences: (L, M), from the residual stream after each block.
+
+    `start` (L * M * B, D) are the top directions of an earlier step to begin from; they are overwritten.
+    """
+    blocks, models, rows, width = stream_LMND.shape
+    q = compute_q(stream_LMND.reshape(-1, rows // sequences, width), start_ED=start).view(blocks, models, sequences)
     spread = Spread(q, width, healthy_M.view(1, -1, 1))
     values = {kind: TERMS[kind](spread).mean(-1) for kind in set(kinds)}
     return torch.stack([values[kind][:, index] for index, kind in enumerate(kinds)], 1)

@@ -10,7 +10,7 @@ import torch
 
 from rankcollapse import text
 from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, train_stack
-from rankcollapse.model import Shape, initialise, views
+from rankcollapse.model import Shape, initialise, residual_stream, views
 from rankcollapse.params import Optimiser
 
 SHAPE = Shape(depth=2, width=8, heads=2, context=6, vocabulary=13)
@@ -32,6 +32,23 @@ def perturb(named: dict[str, torch.Tensor], seed: int = 9) -> dict[str, torch.Te
     """The same weights plus noise, so that gains are not one and models of one seed differ."""
     generator = torch.Generator().manual_seed(seed)
     return {name: weight + 0.2 * torch.randn(weight.shape, generator=generator).to(weight.dtype) for name, weight in named.items()}
+
+
+def flatten(named: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Named weights as one flat tensor (M, P)."""
+    return torch.cat([weight.flatten(1) for weight in named.values()], 1)
+
+
+def stream_of(named, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, shape: Shape = SHAPE, kind: str = "rms") -> list[torch.Tensor]:
+    """The residual stream in PyTorch, all models with one treatment of queries and keys."""
+    return residual_stream(named, tokens_MBT, skip_M, [kind] * len(skip_M), shape)
+
+
+def leaf_forward(named, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape = SHAPE):
+    """A forward pass in PyTorch from leaf copies of the weights: the leaves, the stacked residual stream, and the batch (M, B, T+1)."""
+    leaves = {name: weight.detach().clone().requires_grad_() for name, weight in named.items()}
+    batch = tokens_BT.expand(len(skip_M), -1, -1)
+    return leaves, torch.stack(stream_of(leaves, batch[..., :-1], skip_M, shape)), batch
 
 
 def make_stream(tokens: int = 2000, seed: int = 0) -> np.ndarray:

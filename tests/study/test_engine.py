@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 import torch
 from corpora import refusal
-from networks import RULE, SETTING, SHAPE, draw_tokens, make_stack, make_stream, same_bits, same_state, train
+from networks import RULE, SETTING, SHAPE, draw_tokens, make_stack, make_stream, same_bits, same_state, stream_of, train
 
 from rankcollapse.engine import Interrupted, Run, Stack, State, fresh_state, train_stack
 from rankcollapse.events import Settled
-from rankcollapse.model import residual_stream, token_losses, views
+from rankcollapse.model import token_losses, views
 from rankcollapse.schedule import constant, ramp_down
 from rankcollapse.terms import block_terms
 from rankcollapse.text import batch_at
@@ -38,7 +38,7 @@ def plain_training(state: State, steps: int, skip: float, rule=RULE) -> tuple[to
     for step in range(steps):
         inputs, targets = (torch.from_numpy(part)[None] for part in batch_at(make_stream(), state.step + step, SETTING.batch, SHAPE.context))
         stacked = {name: weight[None] for name, weight in named.items()}
-        loss = token_losses(stacked, residual_stream(stacked, inputs, torch.tensor([skip]), SHAPE)[-1], targets).sum()
+        loss = token_losses(stacked, stream_of(stacked, inputs, torch.tensor([skip]), SHAPE)[-1], targets).sum()
         optimiser.zero_grad()
         loss.backward()
         clipped += torch.nn.utils.clip_grad_norm_(named.values(), rule.clip).item() > rule.clip
@@ -136,8 +136,8 @@ def test_solved_weight_adds_the_wanted_loss(term, times):
     run = Run("run", 0, 3, constant(0.2), term, times, measure_every=1)
     stack = make_stack([run, Run("plain", 1, 3)])
     state = fresh_state(0, SETTING)
-    stream = residual_stream(views(state.weights[None], SHAPE), stack.probe[None, :, :-1], torch.tensor([0.2]), SHAPE)
-    value = block_terms([term], stream, len(stack.probe), torch.tensor([SETTING.healthy_q])).mean().item()
+    stream = stream_of(views(state.weights[None], SHAPE), stack.probe[None, :, :-1], torch.tensor([0.2]), SHAPE)
+    value = block_terms([term], torch.stack(stream), len(stack.probe), torch.tensor([SETTING.healthy_q])).mean().item()
     (trajectory, _), (plain, _) = train_stack(stack)
     assert trajectory.term_weight * value == pytest.approx(times, rel=1e-4)
     assert trajectory.first_added == pytest.approx(times, rel=0.2) and trajectory.first_added != times
@@ -155,11 +155,11 @@ def test_gradient_of_loss_plus_term():
     """The flat gradient is that of task loss plus weight times the term's mean over blocks, whatever stands beside (central differences of three weights)."""
     stack = make_stack([Run("run", 0, 3, constant(0.3), "hinge", 4.0), Run("beside", 1, 3)])
     stack.solve_weights()
-    gradient, tokens, weight = stack.gradients()[0], stack.batches()[:1], stack.trajectories[0].term_weight
+    gradient, tokens, weight = stack.gradients()[0][0], stack.batches()[:1], stack.trajectories[0].term_weight
 
     def loss(flat: torch.Tensor) -> float:
-        stream = residual_stream(views(flat[None], SHAPE), tokens[..., :-1], torch.tensor([0.3], dtype=torch.float64), SHAPE)
-        term = block_terms(["hinge"], stream, SETTING.batch, torch.tensor([SETTING.healthy_q], dtype=torch.float64)).mean()
+        stream = stream_of(views(flat[None], SHAPE), tokens[..., :-1], torch.tensor([0.3], dtype=torch.float64), SHAPE)
+        term = block_terms(["hinge"], torch.stack(stream), SETTING.batch, torch.tensor([SETTING.healthy_q], dtype=torch.float64)).mean()
         return (token_losses(views(flat[None], SHAPE), stream[-1], tokens[..., 1:])[0] + weight * term).item()
 
     for place in gradient.abs().topk(3).indices.tolist():
@@ -208,7 +208,7 @@ def test_a_settled_run_leaves_at_that_step():
 
 def test_the_stop_rule_counts_at_floor_as_collapsed(monkeypatch):
     """A driver whose rank is undetermined stops where the event rule says that it settled."""
-    monkeypatch.setattr("rankcollapse.engine.read_refined", lambda named, probe, skip, shape: ([9.0], [1e-15], [2.0], [True], [1e-15]))
+    monkeypatch.setattr("rankcollapse.engine.stack.read_refined", lambda *_: ([9.0], [1e-15], [2.0], [True], [1e-15], {}))
     stop = Settled(threshold=1.5, start=0, after=4, window=2)
     assert train([Run("stops", 0, 20, measure_every=2, stop=stop)])[0][1].step == 6
 

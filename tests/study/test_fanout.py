@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from dataclasses import replace
@@ -15,6 +16,7 @@ from networks import same_state, write_data
 from audit.records import Refusal
 from rankcollapse import fanout
 from rankcollapse.engine import Run, Stack, fresh_state
+from rankcollapse.progress import Progress, Report
 from rankcollapse.schedule import constant
 from rankcollapse.text import probe_batch
 
@@ -44,7 +46,7 @@ def test_two_workers_give_the_bytes_of_one(data, monkeypatch, capfd):
     for number in (1, 2):
         with_workers(monkeypatch, number)
         results.append(train_runs(data, SHORT, block=2))
-        files.append(sorted(path.name for path in fanout.checkpoint_folder("table").iterdir()))
+        files.append(sorted(path.name for path in fanout.checkpoint_folder("table").glob("*.safetensors")))
         fanout.clear_checkpoints("table")
         assert not list(Path(".checkpoints").iterdir())
     assert len(files[0]) == 3 and files[0] == files[1]
@@ -72,7 +74,7 @@ def test_only_one_stages_checkpoints_are_cleared(data, monkeypatch):
     for _ in range(2):
         fanout.clear_checkpoints("branch@main-deep")
         assert [folder.name for folder in Path(".checkpoints").iterdir()] == ["branch@main-deeper"]
-    assert len(list(fanout.checkpoint_folder("branch@main-deeper").iterdir())) == 2
+    assert len(list(fanout.checkpoint_folder("branch@main-deeper").glob("*.safetensors"))) == 2
 
 
 def test_a_refusal_survives_pickling():
@@ -87,7 +89,7 @@ def test_a_refusal_survives_pickling():
 def test_a_workers_refusal_comes_home(data, monkeypatch, tmp_path):
     """What a worker refuses, here data that vanished after the table was checked, is the line that the parent refuses with."""
     with_workers(monkeypatch, 2)
-    monkeypatch.setattr(fanout, "check_table", lambda *_: None)
+    monkeypatch.setattr(fanout, "check_stream", lambda *_: None)
     monkeypatch.setattr("interruptible.probe_batch", lambda *_: probe_batch(data, 2, TABLE_SETTING.shape.context))
     assert refusal(train_runs, tmp_path / "gone", SHORT[:2], block=1).startswith(f"{tmp_path}/gone/")
 
@@ -119,7 +121,7 @@ def test_an_impossible_table_is_refused_in_one_line(data, monkeypatch, kind):
 
 def test_the_longest_table_that_fits_is_taken(data, monkeypatch):
     """One step fewer than refused above is accepted."""
-    fanout.check_table("table", [replace(SHORT[0], steps=399)], TABLE_SETTING, str(data))
+    fanout.check_stream([replace(SHORT[0], steps=399)], TABLE_SETTING, str(data))
 
 
 def test_a_stream_that_changed_is_refused(data, tmp_path, monkeypatch):
@@ -130,9 +132,20 @@ def test_a_stream_that_changed_is_refused(data, tmp_path, monkeypatch):
     assert refusal(train_runs, other, SHORT).startswith(f"{tokens}: content differs from the index; expected SHA-256 ")
 
 
-def test_progress_is_quiet_in_a_pipe(capsys):
-    """Without a terminal a stack speaks at most every ten seconds, but always when it is done or ignores a checkpoint."""
-    show = fanout.Progress(1)
-    for text in ("step 1", "step 2", "checkpoint ignored: x", "step 3", "done"):
-        show.say(("table 1/1", text))
-    assert [line.rstrip() for line in capsys.readouterr().err.splitlines()] == ["table 1/1: step 1", "table 1/1: checkpoint ignored: x", "table 1/1: done"]
+def test_progress_is_quiet_in_a_pipe(capsys, tmp_path):
+    """Without a terminal a stack speaks at most every ten seconds, but always when it is done or ignores a checkpoint; the file has all of it."""
+    show = Progress(tmp_path)
+    reports = [Report("table 1/1", step=step, runs=2, rate=3.0, left=4.0, ranks=[1.5, 2.5]) for step in (1, 2, 3)]
+    for report in (*reports[:2], Report("table 1/1", note="checkpoint ignored: x"), reports[2], Report("table 1/1", note="done")):
+        show.say(report)
+    lines = [line.rstrip() for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "table 1/1: step     1  2 runs    3.0 network-steps/s     4 s left  rank 1.50-2.50",
+        "table 1/1: checkpoint ignored: x",
+        "table 1/1: done",
+    ]
+    records = [json.loads(line) for line in (tmp_path / "progress.jsonl").read_text().splitlines()]
+    assert [record.get("step", record.get("note")) for record in records] == [1, 2, "checkpoint ignored: x", 3, "done"]
+    assert {name: records[0][name] for name in ("stack", "runs", "rate", "seconds_left", "rank")} == {
+        "stack": "table 1/1", "runs": 2, "rate": 3.0, "seconds_left": 4, "rank": [1.5, 2.5]
+    }  # fmt: skip

@@ -6,10 +6,10 @@ from math import log, sqrt
 
 import pytest
 import torch
-from networks import SHAPE, draw_tokens, perturb, stack_weights
+from networks import SHAPE, draw_tokens, flatten, leaf_forward, perturb, stack_weights, stream_of
 
 from rankcollapse import measure
-from rankcollapse.model import Shape, block_weights, embed, residual_stream, token_losses
+from rankcollapse.model import Shape, block_weights, embed, token_losses
 from rankcollapse.terms import block_terms
 
 BY_HAND = torch.tensor([[[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]]], dtype=torch.float64)
@@ -109,7 +109,7 @@ def test_network_entropy_is_one_where_queries_vanish():
     named = stack_weights([0, 0], std=1.0)
     for index in range(SHAPE.depth):
         named[f"block{index}.qkv"][0, :, : 2 * SHAPE.width] = 0
-    entropy = measure.read_entropy(named, TOKENS, skips(1.0, 1.0), SHAPE)
+    entropy = measure.read_entropy(flatten(named), TOKENS, skips(1.0, 1.0), SHAPE)
     assert entropy[0].item() == pytest.approx(1, abs=1e-6) and 0.1 < entropy[1].item() < 0.95
 
 
@@ -117,18 +117,18 @@ def test_entropy_reads_each_block_at_its_own_input():
     """The mean over blocks uses the embeddings for the first block and the stream after block l for the next."""
     named, skip = perturb(stack_weights([4])), skips(0.7)
     batch = TOKENS[None, :, :-1]
-    inputs = [embed(named, batch, SHAPE), residual_stream(named, batch, skip, SHAPE)[0]]
-    maps = [measure.attention_maps(x, block_weights(named, index), SHAPE, len(TOKENS)) for index, x in enumerate(inputs)]
+    inputs = [embed(named, batch, SHAPE), stream_of(named, batch, skip, SHAPE)[0]]
+    maps = [measure.attention_maps(x, block_weights(named, index), ["rms"], SHAPE, len(TOKENS)) for index, x in enumerate(inputs)]
     expected = torch.stack([measure.compute_entropy(each).mean() for each in maps]).mean()
-    assert measure.read_entropy(named, TOKENS, skip, SHAPE).item() == pytest.approx(expected.item(), rel=1e-5)
+    assert measure.read_entropy(flatten(named), TOKENS, skip, SHAPE).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_reading_is_of_the_last_block_per_sequence():
     """A reading is the mean over sequences of the last block's stable rank and residual, and the task loss in nats."""
     named, skip = perturb(stack_weights([4])), skips(0.7)
-    last = residual_stream(named, TOKENS[None, :, :-1], skip, SHAPE)[-1]
+    last = stream_of(named, TOKENS[None, :, :-1], skip, SHAPE)[-1]
     matrices = last.view(len(TOKENS), SHAPE.context, SHAPE.width)
-    reading = measure.read_stack(named, TOKENS, skip, SHAPE)
+    reading = measure.read_stack(flatten(named), TOKENS, skip, SHAPE)
     sigma = [torch.linalg.svdvals((x - x.mean(0)).double()) for x in matrices]
     assert reading.rank[0] == pytest.approx(sum((s.square().sum() / s[0].square()).item() for s in sigma) / 4, rel=1e-6)
     assert reading.residual[0] == pytest.approx(sum(((x - x.mean(0)).norm() / x.norm()).item() for x in matrices) / 4, rel=1e-5)
@@ -140,10 +140,10 @@ def test_single_precision_is_kept_where_it_is_right():
     """Above the residual at which double precision takes over, single precision has rank and Q to 1e-6 relative times 1 / residual."""
     named = perturb(stack_weights([0, 1, 2]))
     for scale in (1.0, 0.3, 0.05):
-        coarse = measure.read_refined(named, TOKENS, skips(scale, scale, scale), SHAPE)
-        fine = measure.read_stack(double(named), TOKENS, skips(scale, scale, scale, dtype=torch.float64), SHAPE)
+        coarse = measure.read_refined(flatten(named), TOKENS, skips(scale, scale, scale), SHAPE)
+        fine = measure.read_stack(flatten(double(named)), TOKENS, skips(scale, scale, scale, dtype=torch.float64), SHAPE)
         assert min(fine.residual) > measure.REFINE_BELOW
-        assert coarse == measure.read_stack(named, TOKENS, skips(scale, scale, scale), SHAPE)
+        assert coarse == measure.read_stack(flatten(named), TOKENS, skips(scale, scale, scale), SHAPE)
         for column in ("rank", "residual", "loss"):
             assert getattr(coarse, column) == pytest.approx(getattr(fine, column), rel=1e-5)
             if min(fine.residual) > 0.1:
@@ -154,8 +154,8 @@ def test_collapsed_networks_are_read_in_double_precision():
     """Below that residual the reading is the float64 one, to the last bit, only for the collapsed model, and differs from the float32 one."""
     both = {name: torch.cat([a, b]) for (name, a), b in zip(collapsed_weights().items(), perturb(stack_weights([1], DEEP)).values(), strict=True)}
     scale = skips(0.0, 1.0)
-    coarse, refined = measure.read_stack(both, TOKENS, scale, DEEP), measure.read_refined(both, TOKENS, scale, DEEP)
-    fine = measure.read_stack({name: weight[:1].double() for name, weight in both.items()}, TOKENS, scale[:1].double(), DEEP)
+    coarse, refined = measure.read_stack(flatten(both), TOKENS, scale, DEEP), measure.read_refined(flatten(both), TOKENS, scale, DEEP)
+    fine = measure.read_stack(flatten(both)[:1].double(), TOKENS, scale[:1].double(), DEEP)
     assert coarse.residual[0] < measure.REFINE_BELOW < coarse.residual[1]
     for column, single, exact in zip(refined, coarse, fine, strict=True):
         assert column[0] == exact[0] and column[1] == single[1]
@@ -174,8 +174,8 @@ def uneven() -> tuple[dict[str, torch.Tensor], torch.Tensor]:
 def test_one_healthy_sequence_does_not_hide_collapsed_ones():
     """Where the mean residual is large and most sequences are collapsed, rank and all else are read in double precision."""
     named, tokens = uneven()
-    coarse, refined = (read(named, tokens, skips(0.0), DEEP) for read in (measure.read_stack, measure.read_refined))
-    fine = measure.read_stack(double(named), tokens, skips(0.0, dtype=torch.float64), DEEP)
+    coarse, refined = (read(flatten(named), tokens, skips(0.0), DEEP) for read in (measure.read_stack, measure.read_refined))
+    fine = measure.read_stack(flatten(double(named)), tokens, skips(0.0, dtype=torch.float64), DEEP)
     assert coarse.least[0] < measure.REFINE_BELOW < coarse.residual[0]
     assert refined == fine and abs(coarse.rank[0] / fine.rank[0] - 1) > 1e-4
     assert fine.least[0] < fine.residual[0] / 100
@@ -185,9 +185,9 @@ def test_one_sequence_at_floor_is_enough():
     """A model is at floor when a sequence's rank is rounding error, however far apart the others' tokens are."""
     named, tokens = uneven()
     named["tokens"][0, :12], named["positions"][:] = torch.linspace(-1, 1, DEEP.width), 0
-    reading = measure.read_refined(named, tokens, skips(0.0), DEEP)
+    reading = measure.read_refined(flatten(named), tokens, skips(0.0), DEEP)
     assert reading.at_floor == [True] and reading.least[0] < 1e-13 < 1e-3 < reading.residual[0]
-    healthy = measure.read_refined(named, tokens[:1], skips(0.0), DEEP)
+    healthy = measure.read_refined(flatten(named), tokens[:1], skips(0.0), DEEP)
     assert healthy.at_floor == [False] and healthy.least == healthy.residual
 
 
@@ -195,9 +195,9 @@ def test_at_floor_where_double_precision_ends():
     """A network whose tokens are all one and the same is at floor in double precision too, and its residual shows it."""
     named = collapsed_weights()
     named["tokens"][:], named["positions"][:] = torch.linspace(-1, 1, DEEP.width), 0
-    reading = measure.read_refined(named, TOKENS, skips(0.0), DEEP)
+    reading = measure.read_refined(flatten(named), TOKENS, skips(0.0), DEEP)
     assert reading.at_floor == [True] and reading.residual[0] < 100 * torch.finfo(torch.float64).eps
-    assert measure.read_refined(double(named), TOKENS, skips(0.0, dtype=torch.float64), DEEP) == reading
+    assert measure.read_refined(flatten(double(named)), TOKENS, skips(0.0, dtype=torch.float64), DEEP) == reading
 
 
 def finite_difference(named, name: str, place: tuple[int, ...], loss) -> float:
@@ -213,11 +213,11 @@ def finite_difference(named, name: str, place: tuple[int, ...], loss) -> float:
 def test_gradient_path_is_the_norm_of_finite_differences():
     """Per block: the norm over query, key and value weights of the task loss's slope, and its parts add up as squares."""
     named, one = double(perturb(stack_weights([0, 1]))), skips(1.0, 0.3, dtype=torch.float64)
-    norms = measure.gradient_path(named, TOKENS, one, SHAPE)
+    norms = measure.gradient_path(flatten(named), TOKENS, one, SHAPE)
     assert torch.allclose(norms["qkv"].square(), norms["qk"].square() + norms["v"].square())
 
     def loss(weights):
-        stream = residual_stream(weights, TOKENS.expand(2, -1, -1)[..., :-1], one, SHAPE)
+        stream = stream_of(weights, TOKENS.expand(2, -1, -1)[..., :-1], one, SHAPE)
         return token_losses(weights, stream[-1], TOKENS.expand(2, -1, -1)[..., 1:])[1].item()
 
     slopes = [finite_difference(named, "block1.qkv", (1, i, j), loss) for i in range(SHAPE.width) for j in range(2 * SHAPE.width)]
@@ -227,10 +227,10 @@ def test_gradient_path_is_the_norm_of_finite_differences():
 def test_term_path_and_force_are_at_the_matched_added_loss():
     """Both scale with the added loss, and the force is the term's gradient at that weight over the task's, all weights (float64)."""
     named, scale = double(perturb(stack_weights([0, 1]))), skips(0.3, 0.1, dtype=torch.float64)
-    once, twice = (measure.term_path(named, TOKENS, scale, SHAPE, "hinge", 3.0, added)["qkv"] for added in (0.1, 0.2))
+    once, twice = (measure.term_path(flatten(named), TOKENS, scale, SHAPE, "hinge", 3.0, added)["qkv"] for added in (0.1, 0.2))
     assert torch.allclose(twice, 2 * once) and (once > 0).all()
-    rho = measure.force_ratio(named, TOKENS, scale, SHAPE, "hinge", 3.0, 0.1)
-    leaves, stream, batch = measure.leaf_forward(named, TOKENS, scale, SHAPE)
+    rho = measure.force_ratio(flatten(named), TOKENS, scale, SHAPE, "hinge", 3.0, 0.1)
+    leaves, stream, batch = leaf_forward(named, TOKENS, scale, SHAPE)
     terms = block_terms(["hinge", "hinge"], stream, len(TOKENS), torch.full((2,), 3.0, dtype=torch.float64)).mean(0)
     weighted = (terms * 0.1 / terms.detach()).sum()
     assert weighted.item() == pytest.approx(0.2)
@@ -244,10 +244,10 @@ def test_term_path_and_force_are_at_the_matched_added_loss():
 def test_each_blocks_own_term_adds_the_wanted_loss():
     """Block l's entry is the slope, on block l's weights, of block l's term at the weight at which that term alone adds the loss."""
     named, scale, added = double(perturb(stack_weights([0, 1]))), skips(0.3, 0.1, dtype=torch.float64), 0.1
-    leaves, stream, _ = measure.leaf_forward(named, TOKENS, scale, SHAPE)
+    leaves, stream, _ = leaf_forward(named, TOKENS, scale, SHAPE)
     values = block_terms(["hinge", "hinge"], stream, len(TOKENS), torch.full((2,), 3.0, dtype=torch.float64))
     assert (values[0] / values[1] - 1).abs().min() > 1e-3
-    norms = measure.term_path(named, TOKENS, scale, SHAPE, "hinge", 3.0, added)
+    norms = measure.term_path(flatten(named), TOKENS, scale, SHAPE, "hinge", 3.0, added)
     for block in range(SHAPE.depth):
         for model in range(2):
             weight = added / values[block, model].item()
@@ -259,5 +259,5 @@ def test_each_blocks_own_term_adds_the_wanted_loss():
 def test_a_silent_term_has_no_force():
     """Where the hinge lies at its healthy value there is no path and no force, and nothing divides by zero."""
     named, scale = double(perturb(stack_weights([0]))), skips(1.0, dtype=torch.float64)
-    assert measure.force_ratio(named, TOKENS, scale, SHAPE, "hinge", 0.0, 0.1).item() == 0
-    assert (measure.term_path(named, TOKENS, scale, SHAPE, "hinge", 0.0, 0.1)["qkv"] == 0).all()
+    assert measure.force_ratio(flatten(named), TOKENS, scale, SHAPE, "hinge", 0.0, 0.1).item() == 0
+    assert (measure.term_path(flatten(named), TOKENS, scale, SHAPE, "hinge", 0.0, 0.1)["qkv"] == 0).all()

@@ -8,17 +8,17 @@ from math import sqrt
 import pytest
 import torch
 import torch.nn.functional as F
-from networks import SHAPE, draw_tokens, perturb, same_bits, stack_weights
+from networks import SHAPE, draw_tokens, perturb, same_bits, stack_weights, stream_of
 
 from rankcollapse import model
-from rankcollapse.model import block_weights, embed, initialise, residual_stream, token_losses, views
+from rankcollapse.model import block_weights, embed, initialise, token_losses, views
 
 PRECISIONS = [(torch.float32, 1e-5), (torch.float64, 1e-12)]
 
 
 def run(named, tokens_MBT, skips):
     """The last block's residual stream, with the skip scales in the weights' precision."""
-    return residual_stream(named, tokens_MBT, torch.tensor(skips, dtype=named["tokens"].dtype), SHAPE)[-1]
+    return stream_of(named, tokens_MBT, torch.tensor(skips, dtype=named["tokens"].dtype), SHAPE)[-1]
 
 
 @pytest.mark.parametrize("changed", range(SHAPE.context))
@@ -53,8 +53,8 @@ def test_permuting_models_permutes_results():
     """A network's result follows it to another place of the stack."""
     order, skips = torch.tensor([2, 0, 1]), torch.tensor([1.0, 0.1, 0.5])
     named, tokens = perturb(stack_weights([0, 1, 2])), draw_tokens(3, 2, SHAPE.context)
-    moved = residual_stream({name: weight[order] for name, weight in named.items()}, tokens[order], skips[order], SHAPE)[-1]
-    assert torch.allclose(moved, residual_stream(named, tokens, skips, SHAPE)[-1][order], rtol=1e-5, atol=1e-6)
+    moved = stream_of({name: weight[order] for name, weight in named.items()}, tokens[order], skips[order], SHAPE)[-1]
+    assert torch.allclose(moved, stream_of(named, tokens, skips, SHAPE)[-1][order], rtol=1e-5, atol=1e-6)
 
 
 def test_without_branches_a_block_multiplies_by_the_skip_scale_twice():
@@ -65,7 +65,7 @@ def test_without_branches_a_block_multiplies_by_the_skip_scale_twice():
         named[f"block{index}.mlp_out"].zero_()
     tokens = draw_tokens(1, 2, SHAPE.context).expand(3, -1, -1)
     start = embed(named, tokens, SHAPE)
-    for depth, stream in enumerate(residual_stream(named, tokens, torch.tensor([1.0, 0.3, 0.0], dtype=torch.float64), SHAPE), start=1):
+    for depth, stream in enumerate(stream_of(named, tokens, torch.tensor([1.0, 0.3, 0.0], dtype=torch.float64), SHAPE), start=1):
         assert torch.allclose(stream, start * torch.tensor([1.0, 0.3, 0.0], dtype=torch.float64).view(3, 1, 1) ** (2 * depth), atol=1e-15)
 
 
@@ -104,10 +104,10 @@ def test_attention_maps_are_those_the_block_uses():
     named, tokens = perturb(stack_weights([5], dtype=torch.float64)), draw_tokens(1, 2, SHAPE.context)
     own, x = block_weights(named, 0), embed(named, tokens, SHAPE)
     own["mlp_out"] = torch.zeros_like(own["mlp_out"])
-    maps = model.attention_maps(x, own, SHAPE, 2)[0]
-    values = model.heads(model.project(model.normalise(x), own["qkv"], own["ln_attention"]), SHAPE, 2)[2]
+    maps = model.attention_maps(x, own, ["rms"], SHAPE, 2)[0]
+    values = model.heads(model.project(model.normalise(x), own["qkv"], own["ln_attention"]), own["qk_scale"], ["rms"], SHAPE, 2)[2]
     added = (maps @ values).transpose(1, 2).reshape(1, -1, SHAPE.width) @ own["attention_out"]
-    one_skip = model.block_step(x, own, torch.ones(1, dtype=torch.float64), SHAPE, 2)
+    one_skip = model.block_step(x, own, torch.ones(1, dtype=torch.float64), ["rms"], SHAPE, 2)
     assert torch.allclose(one_skip - x, added, atol=1e-13)
 
 
@@ -119,7 +119,7 @@ def test_embeddings_are_tied():
     gradient = torch.autograd.grad(loss, named["tokens"])[0][0]
     unused = [token for token in range(SHAPE.vocabulary) if token not in tokens]
     assert unused and (gradient[unused].norm(dim=1) > 0).all()
-    assert SHAPE.size == SHAPE.vocabulary * 8 + SHAPE.context * 8 + SHAPE.depth * (12 * 8 * 8 + 2 * 8) + 8
+    assert SHAPE.size == SHAPE.vocabulary * 8 + SHAPE.context * 8 + SHAPE.depth * (12 * 8 * 8 + 2 * 8 + 2) + 8
 
 
 def test_initialisation_depends_on_the_seed_alone():

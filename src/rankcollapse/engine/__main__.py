@@ -1,0 +1,9 @@
+"""`python -m rankcollapse.engine --plan SCALE`: what a study costs, before it is run."""
+
+import sys
+
+from rankcollapse.plan import main
+from rankcollapse.stage import run_stage
+
+if __name__ == "__main__":
+    sys.exit(run_stage(lambda *_: main(sys.argv[1:]), ("--plan", "SCALE")))

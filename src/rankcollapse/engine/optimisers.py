@@ -1,0 +1,55 @@
+"""Optimisers over the flat weights of a stack: each a function that makes one step in place, every run at its own pace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+
+from rankcollapse import kernel
+from rankcollapse.params import Optimiser
+
+
+class Controls(NamedTuple):
+    """Numbers of one step, (M,) each."""
+
+    rate: torch.Tensor
+    decay: torch.Tensor
+    factor: torch.Tensor
+    """On the gradient; 0 leaves a model as it is."""
+    count: torch.Tensor
+    """Steps of the run, with this one."""
+
+
+def compute_norms(grad_MP: torch.Tensor) -> torch.Tensor:
+    """Norm (M,) of each model's gradient."""
+    if not kernel.available(grad_MP):
+        return grad_MP.norm(dim=1).double()
+    norms = torch.empty(len(grad_MP), dtype=torch.float64)
+    kernel.call("norms", grad_MP, *grad_MP.shape, grad_MP, norms)
+    return norms
+
+
+def adamw(
+    flat_MP: torch.Tensor, grad_MP: torch.Tensor, first_MP: torch.Tensor, second_MP: torch.Tensor, controls: Controls, matrices: int, rule: Optimiser
+) -> None:
+    """AdamW with decoupled decay (Loshchilov and Hutter 2019); the first `matrices` weights decay, gains do not."""
+    correction1, correction2 = (1 - beta**controls.count for beta in (rule.beta1, rule.beta2))
+    if kernel.available(flat_MP):
+        table = torch.stack([controls.rate, controls.decay, controls.factor, correction1, correction2], 1)
+        kernel.call("adamw", flat_MP, *flat_MP.shape, matrices, flat_MP, grad_MP, first_MP, second_MP, table, rule.beta1, rule.beta2, rule.epsilon)
+        return
+    rate, decay, factor, correction1, correction2 = (
+        x.to(flat_MP.dtype).unsqueeze(1) for x in (controls.rate, controls.decay, controls.factor, correction1, correction2)
+    )
+    moving = factor > 0
+    grad = torch.where(moving, grad_MP * factor, 0.0)
+    first_MP.copy_(torch.where(moving, first_MP.lerp(grad, 1 - rule.beta1), first_MP))
+    second_MP.copy_(torch.where(moving, second_MP * rule.beta2 + grad.square() * (1 - rule.beta2), second_MP))
+    rate = torch.where(moving, rate, 0.0)
+    flat_MP[:, :matrices].mul_(1 - rate * decay)
+    flat_MP.sub_(rate / correction1 * first_MP / ((second_MP / correction2).sqrt() + rule.epsilon))
+
+
+OPTIMISERS: dict[str, Callable[..., None]] = {"adamw": adamw}

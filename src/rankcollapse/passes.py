@@ -1,0 +1,126 @@
+"""Forward and backward through a stack behind one interface: by the kernel on a CPU, in PyTorch on everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+import torch
+
+from rankcollapse import kernel
+from rankcollapse.model import QUERY_KEY, Shape, residual_stream, token_losses, views
+
+PRECISIONS = {"float32": None, "tf32": None, "bf16": torch.bfloat16}
+"""Arithmetic of the trunk on a GPU; on a CPU everything but bf16 is float32."""
+
+
+def run_forward(
+    flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape, precision: str = "float32"
+) -> TorchPass | KernelPass:
+    """A forward pass on tokens (M, B, T+1) that can be gone back through; in the precision of the weights (M, P)."""
+    if kernel.available(flat_MP) and PRECISIONS[precision] is None:
+        return KernelPass(flat_MP, tokens_MBT, skip_M, kinds, shape)
+    return TorchPass(flat_MP, tokens_MBT, skip_M, kinds, shape, precision)
+
+
+@torch.no_grad()
+def run_last(
+    flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The last block's residual stream (M, N, D) and the mean loss (M,) in nats per token, in the precision of the weights."""
+    if kernel.available(flat_MP):
+        return KernelPass.read(flat_MP, tokens_MBT, skip_M, kinds, shape)
+    named = views(flat_MP, shape)
+    last = residual_stream(named, tokens_MBT[..., :-1], skip_M, kinds, shape)[-1]
+    return last, token_losses(named, last, tokens_MBT[..., 1:])
+
+
+class TorchPass:
+    """A forward pass in PyTorch, on any device."""
+
+    def __init__(self, flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape, precision: str):
+        reduced = PRECISIONS[precision]
+        self.leaves = {name: weight.detach().requires_grad_() for name, weight in views(flat_MP, shape).items()}
+        with torch.autocast(flat_MP.device.type, reduced) if reduced else nullcontext():
+            self.blocks = [x.float() if reduced else x for x in residual_stream(self.leaves, tokens_MBT[..., :-1], skip_M, kinds, shape)]
+        self.losses = token_losses(self.leaves, self.blocks[-1], tokens_MBT[..., 1:])
+        self.stream, self.loss = torch.stack([x.detach() for x in self.blocks]), self.losses.detach()
+
+    def backward(self, share_M: torch.Tensor, added_LMND: torch.Tensor | None = None, again: bool = False) -> torch.Tensor:
+        """Gradient (M, P) of share * loss, plus what `added` (the gradient of another loss) brings at every block.
+
+        With `again` the pass may be gone back through once more.
+        """
+        outputs, weights = [self.losses], [share_M]
+        if added_LMND is not None:
+            outputs, weights = [*outputs, *self.blocks], [share_M, *added_LMND]
+        leaves = list(self.leaves.values())
+        grads = torch.autograd.grad(outputs, leaves, weights, retain_graph=again, allow_unused=True)
+        return torch.cat([(leaf if grad is None else grad).flatten(1) * (grad is not None) for leaf, grad in zip(leaves, grads, strict=True)], 1)
+
+
+class KernelPass:
+    """A forward pass by the kernel, on a CPU."""
+
+    spare: list[torch.Tensor] = []
+    """Large buffers between passes: the system clears fresh memory, which takes as long as a fifth of a step."""
+
+    def __init__(self, flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape):
+        self.set_up(flat_MP, tokens_MBT, skip_M, kinds, shape)
+        dtype, models = self.flat.dtype, len(self.flat)
+        self.size = kept_size(shape, self.sequences, self.length, dtype)
+        fitting = [index for index, buffer in enumerate(self.spare) if buffer.dtype == dtype and len(buffer) >= models * self.size]
+        self.keep = self.spare.pop(fitting[0]) if fitting else torch.empty(models * self.size, dtype=dtype)
+        self.stream = self.flat.new_empty(shape.depth, models, self.sequences * self.length, shape.width)
+        self.loss: torch.Tensor | None = None
+        self.run("forward", lambda part: (self.stream[0, part], self.stream.stride(0), self.keep[part.start * self.size :], self.size, None))
+
+    @classmethod
+    def read(cls, *arguments: object) -> tuple[torch.Tensor, torch.Tensor]:
+        """The last block's stream and the loss alone; nothing is kept."""
+        self = cls.__new__(cls)
+        self.set_up(*arguments)
+        self.keep = None
+        last = self.flat.new_empty(len(self.flat), self.sequences * self.length, self.shape.width)
+        loss = torch.empty(len(self.flat), dtype=torch.float64)
+        self.run("forward", lambda part: (last[part], 0, None, 0, loss[part]))
+        return last, loss
+
+    def set_up(self, flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape) -> None:
+        """Arguments as the kernel wants them."""
+        self.flat, self.tokens, self.skip, self.shape = flat_MP.contiguous(), tokens_MBT.contiguous(), skip_M.to(flat_MP.dtype).contiguous(), shape
+        self.treat = torch.tensor([QUERY_KEY[kind].numbers(shape.head_size) for kind in kinds], dtype=flat_MP.dtype)
+        self.sequences, self.length = tokens_MBT.shape[1], tokens_MBT.shape[2] - 1
+
+    def run(self, name: str, rest) -> None:
+        """Call a pass of the kernel for slices of the models; `rest` gives a slice's further arguments."""
+
+        def work(part: slice) -> int:
+            shape, models = self.shape, part.stop - part.start
+            sizes = (shape.depth, shape.width, shape.heads, shape.context, shape.vocabulary, self.sequences, self.length, models, shape.size)
+            return kernel.call(name, self.flat, kernel.Dimensions(*sizes), self.flat[part], self.tokens[part], self.skip[part], self.treat[part], *rest(part))
+
+        kernel.share_out(len(self.flat), work)
+
+    def backward(self, share_M: torch.Tensor, added_LMND: torch.Tensor | None = None, again: bool = False) -> torch.Tensor:
+        """As `TorchPass.backward`; sets `loss`."""
+        grad, self.loss = torch.empty_like(self.flat), torch.empty(len(self.flat), dtype=torch.float64)
+        share, added = share_M.to(self.flat.dtype).contiguous(), None if added_LMND is None else added_LMND.contiguous()
+
+        def rest(part: slice) -> tuple[object, ...]:
+            kept = self.keep[part.start * self.size :]
+            return (self.stream[0, part], self.stream.stride(0), kept, self.size, None if added is None else added[0, part], share[part], grad[part], self.loss[part])
+
+        self.run("backward", rest)
+        return grad
+
+    def __del__(self) -> None:
+        if getattr(self, "keep", None) is not None:
+            self.spare.append(self.keep)
+
+
+def kept_size(shape: Shape, sequences: int, tokens: int, dtype: torch.dtype) -> int:
+    """Numbers that a forward pass of one network keeps for its backward pass (`kept_row` in the kernel)."""
+    width = shape.width
+    row = kernel.pad(3 * width, dtype) + 2 * kernel.pad(width, dtype) + kernel.pad(4 * width, dtype) + 4 + 2 * shape.heads
+    return sequences * tokens * (width + shape.depth * row)
