@@ -27,10 +27,11 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "params records manifest schemas quantities corpus model terms schedule events spectral pure",
-    "text vocabulary measure",
-    "engine tables",
-    "checkpoint fanout analysis figures experiments stage",
+    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure",
+    "text vocabulary passes measure",
+    "engine engine.runs engine.stack engine.optimisers engine.training tables plan progress",
+    "checkpoint pools fanout analysis figures experiments stage",
+    "engine.__main__",
 ]
 CORE = {"click", "jinja2", "jsonschema_rs", "pydantic", "rich", "ruamel"}
 LAZY = CORE - {"click", "pydantic"}

@@ -19,7 +19,7 @@ from rankcollapse import kernel
 from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, describe_runs
 
 PARTS = ("weights", "moment1", "moment2")
-CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "events.py", "kernel.cpp", "kernel.py", "measure.py", "model.py", "passes.py",
+CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "engine/training.py", "events.py", "kernel.cpp", "kernel.py", "measure.py", "model.py", "passes.py",
         "schedule.py", "terms.py", "text.py")  # fmt: skip
 """Files that decide what a stack becomes: a checkpoint of other code is not gone on from."""
 
@@ -63,11 +63,14 @@ def save_states(path: Path, states: dict[str, State], note: dict[str, str] | Non
 
 
 def load_states(path: Path) -> tuple[dict[str, State], dict[str, str]]:
-    """Read named states and their notes; a truncated or foreign file is refused in one line."""
+    """Read named states and their notes; a truncated or foreign file is refused in one line.
+
+    Tensors are copies: those of the library are the file's own pages, which vanish when somebody truncates it.
+    """
     try:
         with safetensors.safe_open(str(path), "pt") as stream:
             about = json.loads((stream.metadata() or {})["about"])
-            states = {name: State(*(stream.get_tensor(f"{name}/{part}") for part in PARTS), step) for name, step in about["steps"].items()}
+            states = {name: State(*(stream.get_tensor(f"{name}/{part}").clone() for part in PARTS), step) for name, step in about["steps"].items()}
     except (OSError, KeyError, ValueError, safetensors.SafetensorError) as error:
         raise Refusal(path, "not a readable state file", observed=str(error), cure="delete it and run `dvc repro` again") from None
     return states, about["note"]
@@ -95,7 +98,7 @@ def resume_stack(path: Path, stack: Stack, digest: str) -> str:
             return f"{path}: checkpoint of another configuration"
         stack.alive = sorted(int(name.removeprefix("live")) for name in states if name.startswith("live"))
         with safetensors.safe_open(str(path), "pt") as stream:
-            directions = [stream.get_tensor(f"directions{i}") for i in stack.alive]
+            directions = [stream.get_tensor(f"directions{i}").clone() for i in stack.alive]
     except Refusal as refusal:
         return str(refusal)
     stack.final = {int(name.removeprefix("final")): state for name, state in states.items() if name.startswith("final")}

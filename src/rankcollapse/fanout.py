@@ -81,7 +81,7 @@ def train_table(
     check_table(label, runs, setting.shape)
     check_stream(runs, setting, folder)
     check_memory(label, setting, min(block, len(runs)), len(probe))
-    jobs = cut_table(label, runs, block, setting=setting, folder=Path(folder).resolve(), probe=probe, data=data, store=store.resolve(), seconds=seconds)
+    jobs = cut_table(label, runs, block, setting=setting, folder=Path(folder).resolve(), probe=probe, data=data, store=store if fanout.kind == "local" else store.resolve(), seconds=seconds)
     run_jobs(jobs, fanout)
     results = {}
     for job in jobs:
@@ -130,8 +130,10 @@ def run_jobs(jobs: Sequence[Job], fanout: Fanout) -> None:
                 waiting.remove(job)
                 running[pool.submit(partial(work, job))] = job
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                job = running.pop(future)
-                if future.result() != job.digest or not job.path.is_file():
+                job, answer = running.pop(future), future.result()
+                if isinstance(answer, Refusal):
+                    raise answer
+                if answer != job.digest or not job.path.is_file():
                     raise Refusal(job.label, "the result of this stack is missing", expected=str(job.path), cure="run the same command again")
                 done.add(job.digest)
 
@@ -148,6 +150,8 @@ def work(job: Job, say: Callable[[Report], None], threads: int) -> str:
     why = resume_stack(job.path, stack, job.digest)
     if why not in ("", "none"):
         say(Report(job.label, note=f"checkpoint ignored: {why}"))
+    if not why and stack.alive:
+        say(Report(job.label, note=f"goes on from step {stack.clock[stack.alive[0]]}"))
     watch = Stopwatch(job.label, stack, say)
     train_stack(stack, save=partial(save, job), save_seconds=job.seconds, say=watch)
     save(job, stack)

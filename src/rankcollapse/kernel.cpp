@@ -587,18 +587,19 @@ extern "C" int backward(const Shape *n, const real *flat, const int64_t *tokens,
 }
 
 /* Norm (M) of each gradient (M, P). */
-extern "C" void norms(int64_t models, int64_t size, const real *grad, double *norm) {
+extern "C" int norms(int64_t models, int64_t size, const real *grad, double *norm) {
     constexpr int64_t SPAN = 4096;
     for (int64_t m = 0; m < models; m++, grad += size) {
         double square = 0;
         for (int64_t i = 0; i < size; i += SPAN) square += dot(grad + i, grad + i, std::min(SPAN, size - i));
         norm[m] = std::sqrt(square);
     }
+    return 1;
 }
 
 /* One AdamW step of every model in place. `controls` (M, 5): learning rate, decay, factor on the gradient, both bias corrections.
    A model whose factor is not positive stays as it is; only the first `matrices` weights decay. */
-extern "C" void adamw(int64_t models, int64_t size, int64_t matrices, real *w, const real *grad, real *first, real *second, const double *controls, double beta1, double beta2, double epsilon) {
+extern "C" int adamw(int64_t models, int64_t size, int64_t matrices, real *w, const real *grad, real *first, real *second, const double *controls, double beta1, double beta2, double epsilon) {
     for (int64_t m = 0; m < models; m++, w += size, grad += size, first += size, second += size, controls += 5) {
         const real factor = controls[2], pace = controls[0] / controls[3], root = 1 / std::sqrt(controls[4]), eps = epsilon;
         const real keep1 = 1 - beta1, keep2 = 1 - beta2, b2 = beta2;
@@ -614,6 +615,7 @@ extern "C" void adamw(int64_t models, int64_t size, int64_t matrices, real *w, c
             }
         }
     }
+    return 1;
 }
 
 /* ---- the top direction of token matrices (E, T, D) and what it leaves: terms.py ---- */

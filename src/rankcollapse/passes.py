@@ -56,7 +56,7 @@ class TorchPass:
             outputs, weights = [*outputs, *self.blocks], [share_M, *added_LMND]
         leaves = list(self.leaves.values())
         grads = torch.autograd.grad(outputs, leaves, weights, retain_graph=again, allow_unused=True)
-        return torch.cat([(leaf if grad is None else grad).flatten(1) * (grad is not None) for leaf, grad in zip(leaves, grads, strict=True)], 1)
+        return torch.cat([(torch.zeros_like(leaf) if grad is None else grad).flatten(1) for leaf, grad in zip(leaves, grads, strict=True)], 1)
 
 
 class KernelPass:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import astuple
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
@@ -21,10 +22,13 @@ from rankcollapse.progress import Report
 
 Call = Callable[[Callable[[Report], None], int], str]
 """A job: given where to report to and how many threads it may use, it returns its digest."""
+INSTALL = "pip install 'rankcollapse-audit[cluster]'"
+CONNECT_SECONDS = 10
+STOP_SECONDS = 5
 
 
 class Pool(Protocol):
-    """Where jobs are trained."""
+    """Where jobs are trained; a future's result is the job's digest, or a refusal that was not raised there."""
 
     def submit(self, call: Call) -> Future: ...
 
@@ -33,7 +37,7 @@ class Pool(Protocol):
 def open_pool(fanout: Fanout, jobs: int, store: Path, say: Callable[[Report], None]) -> Iterator[Pool]:
     """The pool that the parameters name; one process needs none. Workers times threads never exceed the cores."""
     if fanout.kind == "dask":
-        with open_cluster(fanout, store, say) as pool:
+        with terminable(), open_cluster(fanout, store, say) as pool:
             yield pool
         return
     cores = len(os.sched_getaffinity(0))
@@ -41,7 +45,7 @@ def open_pool(fanout: Fanout, jobs: int, store: Path, say: Callable[[Report], No
     if workers == 1:
         yield Here(say, cores)
         return
-    with open_processes(workers, cores // workers, say) as pool:
+    with terminable(), open_processes(workers, cores // workers, say) as pool:
         yield pool
 
 
@@ -76,7 +80,6 @@ def open_processes(workers: int, threads: int, say: Callable[[Report], None]) ->
     lines = context.SimpleQueue()
     Thread(target=lambda: [say(report) for report in iter(lines.get, None)], daemon=True).start()
     pool = ProcessPoolExecutor(workers, context, initializer=Worker.start, initargs=(lines, threads))
-    before = signal.signal(signal.SIGTERM, interrupt) if current_thread() is main_thread() else None
     try:
         yield Processes(pool)
     except KeyboardInterrupt:
@@ -88,12 +91,21 @@ def open_processes(workers: int, threads: int, say: Callable[[Report], None]) ->
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         lines.put(None)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Within it SIGTERM is an interruption like Ctrl-C: workers must not train on alone."""
+    before = signal.signal(signal.SIGTERM, interrupt) if current_thread() is main_thread() else None
+    try:
+        yield
+    finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
 
 
 def interrupt(*_: object) -> None:
-    """SIGTERM to the parent of a pool is an interruption like Ctrl-C: its workers must not train on alone."""
+    """What SIGTERM does to the owner of a pool."""
     raise KeyboardInterrupt
 
 
@@ -134,61 +146,96 @@ class Cluster:
     """The workers of a Dask cluster; a stack whose worker dies goes to another and on from its checkpoint."""
 
     def __init__(self, executor: Any, topic: str, halt: Path):
-        self.executor, self.topic, self.halt = executor, topic, halt
+        self.executor, self.topic, self.halt, self.futures = executor, topic, halt, []
 
     def submit(self, call: Call) -> Future:
         """Run when a worker with the resources is free."""
-        return self.executor.submit(run_there, call, self.topic, self.halt)
+        self.futures.append(self.executor.submit(run_there, call, self.topic, self.halt))
+        return self.futures[-1]
+
+    def stop(self) -> None:
+        """Have the workers save and stop; they get a moment for it, since those of SLURM end with this process."""
+        self.halt.parent.mkdir(parents=True, exist_ok=True)
+        self.halt.touch()
+        wait(self.futures, timeout=STOP_SECONDS)
 
 
 @contextmanager
 def open_cluster(fanout: Fanout, store: Path, say: Callable[[Report], None]) -> Iterator[Cluster]:
     """A running Dask cluster, or one started through SLURM for this table."""
     try:
-        import distributed
+        import dask
+        from distributed import KilledWorker
     except ImportError:
-        raise Refusal("fanout", "Dask is not installed", cure="pip install 'rankcollapse-audit[cluster]'") from None
-    cluster = start_slurm(fanout.slurm) if fanout.slurm else None
-    try:
-        client = distributed.Client(cluster or fanout.scheduler, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as error:
-        why = str(error).splitlines()[0]
-        raise Refusal("fanout", "no Dask scheduler answers", expected=fanout.scheduler, observed=why, cure="start one, or set fanout.kind: local") from None
+        raise Refusal("fanout", "Dask is not installed", cure=INSTALL) from None
     topic, halt = f"rankcollapse-{uuid4().hex}", store / f"halt-{uuid4().hex}"
-    with client:
-        client.subscribe_topic(topic, lambda event: say(event[1]))
+    quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})  # a stack carries the states its runs start from
+    with quiet, connect(fanout) as client:
+        client.subscribe_topic(topic, lambda event: say(Report(*event[1])))
+        pool = Cluster(client.get_executor(pure=False, resources={"GPU": fanout.gpus} if fanout.gpus else None), topic, halt)
         try:
-            yield Cluster(client.get_executor(pure=False, resources={"GPU": fanout.gpus} if fanout.gpus else None), topic, halt)
+            yield pool
         except KeyboardInterrupt:
-            halt.parent.mkdir(parents=True, exist_ok=True)
-            halt.touch()
+            pool.stop()
             raise
-        except distributed.KilledWorker as error:
+        except KilledWorker as error:
             raise Refusal("fanout", "a stack killed every worker that took it", observed=str(error).splitlines()[0]) from None
-        finally:
-            if cluster:
-                cluster.close()
+        except CancelledError:
+            raise Refusal("fanout", "the Dask scheduler is gone", cure="start it and run the same command: it goes on from the checkpoints") from None
 
 
-def start_slurm(profile: dict[str, str | int]) -> Any:
-    """A Dask cluster of SLURM jobs."""
-    from dask_jobqueue import SLURMCluster
+@contextmanager
+def connect(fanout: Fanout) -> Iterator[Any]:
+    """A client of the cluster; one started through SLURM ends with it."""
+    from distributed import Client
 
-    arguments = {"cores": 1, "processes": 1, "memory": "8GB"} | {name: value for name, value in profile.items() if name != "jobs"}
-    cluster = SLURMCluster(**arguments)
+    with start_slurm(fanout.slurm, fanout.gpus) if fanout.slurm else nullcontext(fanout.scheduler) as cluster:
+        try:
+            client = Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            why = str(error).splitlines()[0]
+            cure = "start one, or set fanout.kind: local"
+            raise Refusal("fanout", "no Dask scheduler answers", expected=fanout.scheduler or "", observed=why, cure=cure) from None
+        with client:
+            yield client
+
+
+def start_slurm(profile: dict[str, str | int], gpus: int = 0) -> Any:
+    """A Dask cluster of SLURM jobs, one worker each, which ask for the GPUs of a stack and announce them."""
+    try:
+        from dask_jobqueue import SLURMCluster
+    except ImportError:
+        raise Refusal("fanout", "dask-jobqueue is not installed", cure=INSTALL) from None
+    arguments: dict[str, Any] = {"cores": 1, "processes": 1, "memory": "8GB"} | {name: value for name, value in profile.items() if name != "jobs"}
+    if gpus:
+        arguments |= {"job_extra_directives": [f"--gres=gpu:{gpus}"], "worker_extra_args": ["--resources", f"GPU={gpus}"]}
+    try:
+        cluster = SLURMCluster(**arguments)
+    except (TypeError, ValueError) as error:
+        raise Refusal("fanout.slurm", "not what dask_jobqueue.SLURMCluster takes", observed=str(error).splitlines()[0]) from None
     cluster.scale(jobs=int(profile.get("jobs", 1)))
     return cluster
 
 
-def run_there(call: Call, topic: str, halt: Path) -> str:
-    """Train one job inside a Dask worker; it stops where the halt file appears beside its checkpoint."""
+def run_there(call: Call, topic: str, halt: Path) -> str | Refusal | None:
+    """Train one job inside a Dask worker; it saves and stops where the halt file appears, or nobody waits for it any more.
+
+    Dask logs an exception with its traceback and starts the job again elsewhere, so neither a refusal nor an interruption is raised.
+    """
     from distributed import get_worker
 
     worker = get_worker()
+    key = worker.get_current_task()
 
     def report(report: Report) -> None:
-        if halt.exists():
+        task = worker.state.tasks.get(key)
+        if halt.exists() or task is None or task.state == "cancelled":
             raise Interrupted
-        worker.log_event(topic, report)
+        worker.log_event(topic, astuple(report))
 
-    return call(report, 1)
+    try:
+        return None if halt.exists() else call(report, 1)
+    except Refusal as refusal:
+        return refusal
+    except Interrupted:
+        return None

@@ -84,15 +84,23 @@ class Deflation(torch.autograd.Function):
     def forward(ctx, x_ETD: torch.Tensor, v_ED: torch.Tensor, steps: int) -> torch.Tensor:
         x, q, limits = x_ETD.contiguous(), x_ETD.new_empty(len(x_ETD)), torch.finfo(x_ETD.dtype)
         v = v_ED if v_ED.is_contiguous() and v_ED.dtype == x.dtype else v_ED.to(x.dtype).contiguous()
-        kernel.call("deflate", x, *x.shape, x, v, steps, limits.tiny, limits.eps, q)
+
+        def work(part: slice) -> int:
+            return kernel.call("deflate", x, *x[part].shape, x[part], v[part], steps, limits.tiny, limits.eps, q[part])
+
+        kernel.share_out(len(x), work)
         ctx.save_for_backward(x, v.clone(), q)
         return q
 
     @staticmethod
     def backward(ctx, dq_E: torch.Tensor) -> tuple[torch.Tensor, None, None]:
         x, v, q = ctx.saved_tensors
-        dx = torch.empty_like(x)
-        kernel.call("deflate_back", x, *x.shape, x, v, q, dq_E.contiguous(), dx)
+        dx, dq = torch.empty_like(x), dq_E.contiguous()
+
+        def work(part: slice) -> int:
+            return kernel.call("deflate_back", x, *x[part].shape, x[part], v[part], q[part], dq[part], dx[part])
+
+        kernel.share_out(len(x), work)
         return dx, None, None
 
 

@@ -63,7 +63,7 @@ def test_a_fault_is_one_line_with_its_key(tmp_path, name):
 def test_the_committed_file_is_read():
     """All three scales are complete; a set is a list of seeds or a registration's id."""
     params = load_params(Path(__file__).parents[2] / "params.yaml")
-    assert params.chosen is getattr(params.scales, params.scale)
+    assert params.chosen == getattr(params.scales, params.scale).model_copy(update={"fanout": params.fanout})
     for scale in ("smoke", "laptop", "paper"):
         assert getattr(params.scales, scale).depths.shallow < getattr(params.scales, scale).depths.deep
     assert isinstance(params.seed_set("calibration"), tuple)

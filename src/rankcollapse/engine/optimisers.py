@@ -27,7 +27,7 @@ def compute_norms(grad_MP: torch.Tensor) -> torch.Tensor:
     if not kernel.available(grad_MP):
         return grad_MP.norm(dim=1).double()
     norms = torch.empty(len(grad_MP), dtype=torch.float64)
-    kernel.call("norms", grad_MP, *grad_MP.shape, grad_MP, norms)
+    kernel.share_out(len(grad_MP), lambda part: kernel.call("norms", grad_MP, *grad_MP[part].shape, grad_MP[part], norms[part]))
     return norms
 
 
@@ -38,7 +38,12 @@ def adamw(
     correction1, correction2 = (1 - beta**controls.count for beta in (rule.beta1, rule.beta2))
     if kernel.available(flat_MP):
         table = torch.stack([controls.rate, controls.decay, controls.factor, correction1, correction2], 1)
-        kernel.call("adamw", flat_MP, *flat_MP.shape, matrices, flat_MP, grad_MP, first_MP, second_MP, table, rule.beta1, rule.beta2, rule.epsilon)
+
+        def work(part: slice) -> int:
+            tensors = (each[part] for each in (flat_MP, grad_MP, first_MP, second_MP, table))
+            return kernel.call("adamw", flat_MP, *flat_MP[part].shape, matrices, *tensors, rule.beta1, rule.beta2, rule.epsilon)
+
+        kernel.share_out(len(flat_MP), work)
         return
     rate, decay, factor, correction1, correction2 = (
         x.to(flat_MP.dtype).unsqueeze(1) for x in (controls.rate, controls.decay, controls.factor, correction1, correction2)

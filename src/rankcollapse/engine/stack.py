@@ -1,4 +1,4 @@
-"""Trains a stack: runs of one shape in lockstep along a model axis, each on its own clock.
+"""A stack: runs of one shape in lockstep along a model axis, each on its own clock.
 
 Weights, moments and gradients lie flat as (M, P). Nothing in a step waits for a GPU: what a step finds out about its runs stays
 on the device until a measurement reads it.
@@ -6,14 +6,11 @@ on the device until a measurement reads it.
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Mapping, Sequence
-from time import monotonic
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 
-from rankcollapse import kernel
 from rankcollapse.engine.optimisers import OPTIMISERS, Controls, compute_norms
 from rankcollapse.engine.runs import Run, Setting, State, Trajectory, fresh_state
 from rankcollapse.events import collapsed_rank
@@ -25,10 +22,6 @@ from rankcollapse.text import require_tokens
 
 ROWS = ("flat", "moment1", "moment2", "directions")
 """Tensors with one row a live run; they are what a checkpoint holds."""
-
-
-class Interrupted(KeyboardInterrupt):
-    """A signal asked the engine to stop; its state is in the checkpoint."""
 
 
 class Stack:
@@ -106,9 +99,14 @@ class Stack:
         self.clipped.zero_()
 
     def keep_states(self) -> None:
-        """Put aside the states that other runs fork from."""
-        for row, i in enumerate(self.alive):
-            if self.clock[i] in self.keep.get(self.runs[i].name, ()) and (i, self.clock[i]) not in self.kept:
+        """Put aside the states that other runs fork from; a run that has diverged has none to give."""
+        due = [row for row, i in enumerate(self.alive) if self.clock[i] in self.keep.get(self.runs[i].name, ())]
+        if not due:
+            return
+        self.take_in()
+        for row in due:
+            i = self.alive[row]
+            if self.trajectories[i].diverged_at is None and (i, self.clock[i]) not in self.kept:
                 self.kept[i, self.clock[i]] = self.state(row)
 
     def state(self, row: int) -> State:
@@ -258,68 +256,3 @@ def plan_runs(runs: Sequence[Run], setting: Setting) -> np.ndarray:
         values = np.stack([tabulate(schedule, run.start, run.steps) for schedule in schedules], 1)
         rows.append(np.pad(values, ((0, longest - run.steps), (0, 0)), mode="edge"))
     return np.stack(rows)
-
-
-def prepare_threads(threads: int = 1) -> None:
-    """PyTorch on one thread, so that results do not depend on how many cores there are; the kernel on as many as given; denormals flushed."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    kernel.Threads.use(threads)
-
-
-def train_stack(
-    stack: Stack,
-    *,
-    save: Callable[[Stack], None] | None = None,
-    save_seconds: float = 20.0,
-    say: Callable[[Stack], None] | None = None,
-) -> list[tuple[Trajectory, State]]:
-    """Train until every run has ended; return trajectories and final states in the table's order.
-
-    `save` is called every `save_seconds`, and when a signal, or `say` by `Interrupted`, asks to stop; then `Interrupted` is raised.
-    """
-    stopping: list[int] = []
-    with signals_to(stopping):
-        saved = shown = monotonic()
-        stack.solve_weights()
-        while stack.alive:
-            stack.measure()
-            stack.keep_states()
-            stack.retire()
-            if not stack.alive:
-                break
-            stack.step()
-            now = monotonic()
-            if save and (stopping or now - saved >= save_seconds):
-                save(stack)
-                saved = monotonic()
-            if stopping:
-                raise Interrupted
-            if say and now - shown >= 1:
-                try:
-                    say(stack)
-                except Interrupted:  # whoever listens has gone
-                    stopping.append(0)
-                shown = now
-        if stopping:
-            if save:
-                save(stack)
-            raise Interrupted
-    return [(stack.trajectories[i], stack.final[i]) for i in range(len(stack.runs))]
-
-
-class signals_to:
-    """Within it SIGINT and SIGTERM are noted in a list instead of breaking a step in the middle."""
-
-    def __init__(self, noted: list[int]):
-        self.noted = noted
-
-    def __enter__(self) -> None:
-        try:
-            self.before = {number: signal.signal(number, lambda number, _: self.noted.append(number)) for number in (signal.SIGINT, signal.SIGTERM)}
-        except ValueError:  # not in the main thread: the process that owns the signals decides
-            self.before = {}
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)

@@ -1,0 +1,280 @@
+"""Tables over a Dask cluster: the bytes of one process, on from the checkpoint where a worker died, and one line where it cannot work."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from corpora import refusal
+from interruptible import LONG, RUNS, TABLE_SETTING
+from networks import same_state, write_data
+
+from rankcollapse import checkpoint, fanout, pools
+from rankcollapse.engine import Fork, Run, fresh_state
+from rankcollapse.experiments import joined
+from rankcollapse.params import Fanout
+from rankcollapse.text import probe_batch
+
+distributed = pytest.importorskip("distributed")
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+STORE = fanout.checkpoint_folder("table")
+TREE = (*RUNS, Run("fork/0", 0, 10, origin=Fork("plain/0", 40)), Run("fork/1", 1, 10, origin=Fork("fork/0", 45)))
+LASTING = (replace(RUNS[0], steps=LONG),)
+HERE_ALONE = Fanout(workers=1)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A prepared data folder, long enough for a stack to be interrupted in."""
+    return write_data(tmp_path_factory.mktemp("data"), tokens=40_000)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A scheduler and two workers, each a process that its nanny starts again."""
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0, silence_logs=50) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    """Somebody who looks at the cluster from outside."""
+    with distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def dask(cluster):
+    """The parameters that name the cluster."""
+    return Fanout(kind="dask", scheduler=cluster.scheduler_address)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """Each test with checkpoints of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def train(data: Path, where: Fanout, runs=RUNS[:1], setting=TABLE_SETTING, *, store: Path = STORE, block: int = 1, seconds: float = 1e9):
+    """Train a table; its results."""
+    probe = joined(*probe_batch(data, 2, setting.shape.context))
+    arguments = {"folder": str(data), "probe": probe, "block": block, "data": {"data": "a" * 64}, "store": store, "seconds": seconds}
+    return fanout.train_table("table", runs, setting, **arguments, fanout=where)
+
+
+def same_results(one, other) -> bool:
+    """Whether two tables agree to the last byte."""
+    return all(a[0] == b[0] and same_state(a[1], b[1]) for a, b in zip(one, other, strict=True))
+
+
+def wait_until(what, seconds: float = 20):
+    """The first true answer of a function that is asked again and again."""
+    deadline = time.monotonic() + seconds
+    while not (answer := what()):
+        assert time.monotonic() < deadline, what
+        time.sleep(0.005)
+    return answer
+
+
+def stacks() -> list[Path]:
+    """Checkpoints and results that lie there."""
+    return sorted(STORE.glob("*.safetensors"))
+
+
+def steps_of(path: Path) -> int:
+    """How far a checkpoint is."""
+    return max(state.step for state in checkpoint.load_states(path)[0].values())
+
+
+@contextmanager
+def extra_worker(cluster, words: Path, **environment: str):
+    """One more worker, as a user starts it, which offers a GPU; what it says goes to a file."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address, "--no-nanny", "--no-dashboard", "--nthreads", "1"]
+    places = os.pathsep.join(map(str, (ROOT, ROOT / "src", HERE)))
+    with words.open("w") as stream:
+        process = subprocess.Popen([*command, "--resources", "GPU=1"], env=os.environ | {"PYTHONPATH": places} | environment, stderr=stream)
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+
+def test_a_cluster_gives_the_bytes_of_one_process(data, dask, capfd):
+    """Trajectories, states and file names agree, runs that fork included; every worker's reports reach the client's terminal and file."""
+    alone = Path("alone")
+    whole = train(data, HERE_ALONE, TREE, store=alone, block=2)
+    capfd.readouterr()
+    assert same_results(train(data, dask, TREE, block=2), whole)
+    assert [path.name for path in stacks()] == sorted(path.name for path in alone.glob("*.safetensors")) and len(stacks()) == 4
+    finished = {f"table {number}/4: done" for number in range(1, 5)}
+    lines = [line.rstrip() for line in capfd.readouterr().err.splitlines()]
+    assert set(lines) == finished and len(lines) == 4
+    records = [json.loads(line) for line in (STORE / "progress.jsonl").read_text().splitlines()]
+    assert {f"{record['stack']}: {record['note']}" for record in records if "note" in record} == finished
+
+
+def test_a_killed_workers_stack_goes_on_elsewhere(data, dask, client, capfd):
+    """SIGKILL in the middle of a stack: another worker takes it, goes on from its checkpoint and says so, and ends with the same bytes."""
+    with ThreadPoolExecutor() as threads:
+        table = threads.submit(train, data, dask, LASTING, seconds=0)
+        wait_until(lambda: stacks() and steps_of(stacks()[0]) > 20)
+        [busy] = [address for address, tasks in client.processing().items() if tasks]
+        os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
+        results = table.result()
+    said = capfd.readouterr().err
+    [step] = re.findall(r"^table 1/1: goes on from step (\d+) *$", said, re.MULTILINE)
+    assert 20 < int(step) < LONG and said.splitlines()[-1].rstrip() == "table 1/1: done"
+    assert re.search(r"^table 1/1: step +\d+  1 runs", said, re.MULTILINE)
+    assert same_results(results, train(data, HERE_ALONE, LASTING, store=Path("alone")))
+
+
+def test_a_stack_that_kills_its_workers_is_given_up(data, dask, cluster, client, monkeypatch):
+    """When the scheduler sends a stack to no further worker, one line says so; its checkpoint stays."""
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    with ThreadPoolExecutor() as threads:
+        table = threads.submit(refusal, train, data, dask, LASTING, seconds=0)
+        wait_until(stacks)
+        [busy] = [address for address, tasks in client.processing().items() if tasks]
+        os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
+        assert table.result().startswith("fanout: a stack killed every worker that took it; found ")
+    assert 0 < steps_of(stacks()[0]) < LONG
+
+
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_scheduler_that_does_not_answer_is_one_line(data, monkeypatch, listens, capfd):
+    """Nobody at the address, or somebody who says nothing: refused when the time is up, and nothing is written."""
+    assert pools.CONNECT_SECONDS <= 15
+    monkeypatch.setattr(pools, "CONNECT_SECONDS", 1)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        if listens:
+            server.listen()
+        address, begun = f"tcp://127.0.0.1:{server.getsockname()[1]}", time.monotonic()
+        line = refusal(train, data, Fanout(kind="dask", scheduler=address))
+    assert line.startswith(f"fanout: no Dask scheduler answers; expected {address}; found ") and line.endswith("set fanout.kind: local")
+    assert time.monotonic() - begun < 5 and not STORE.exists() and "Traceback" not in capfd.readouterr().err
+
+
+def test_an_address_that_is_none_is_one_line(data):
+    """A scheduler's address with a slip of the pen is refused like one where nobody answers."""
+    assert refusal(train, data, Fanout(kind="dask", scheduler="tpc://127.0.0.1:1")).startswith("fanout: no Dask scheduler answers; ")
+
+
+def test_a_worker_with_other_code_is_refused(data, dask, cluster, tmp_path):
+    """A worker that would compute otherwise trains nothing: one line with the stack's name, and no traceback on its side."""
+    with extra_worker(cluster, tmp_path / "words", RANKCOLLAPSE_KERNEL="off"):
+        line = refusal(train, data, dask.model_copy(update={"gpus": 1}))
+    assert line.startswith("table 1/1: a worker runs another version of the code, or on other hardware; cure: ")
+    assert not stacks() and "Traceback" not in (tmp_path / "words").read_text()
+
+
+def test_a_stack_waits_for_the_gpu_it_asks_for(data, dask, cluster, tmp_path):
+    """With gpus: 1 two idle workers without a GPU take no stack; one that offers a GPU does when it comes."""
+    with ThreadPoolExecutor() as threads:
+        table = threads.submit(train, data, dask.model_copy(update={"gpus": 1}))
+        wait_until(lambda: any(task.state == "no-worker" for task in cluster.scheduler.tasks.values()))
+        time.sleep(0.5)
+        assert not table.done() and not stacks()
+        with extra_worker(cluster, tmp_path / "words"):
+            assert same_results(table.result(timeout=20), train(data, HERE_ALONE, store=Path("alone")))
+
+
+LEAVING = {"Ctrl-C": KeyboardInterrupt, "a fault of the client's": RuntimeError}
+
+
+@pytest.mark.parametrize("kind", LEAVING)
+def test_workers_stop_when_the_client_leaves(data, dask, client, monkeypatch, kind, capfd):
+    """Whatever ends the client, both workers stop within seconds, each with a checkpoint in the middle; the queued stack is not begun."""
+
+    def leave(*_, **__):
+        wait_until(lambda: len(stacks()) == 2)
+        raise LEAVING[kind]
+
+    monkeypatch.setattr(fanout, "wait", leave)
+    runs = [replace(LASTING[0], name=f"lasting/{seed}", seed=seed) for seed in range(3)]
+    with pytest.raises(LEAVING[kind]):
+        train(data, dask, runs, seconds=0)
+    wait_until(lambda: not any(client.run(lambda dask_worker: dask_worker.state.executing_count).values()), seconds=5)
+    files = [path.read_bytes() for path in stacks()]
+    assert len(files) == 2 and all(0 < steps_of(path) < LONG for path in stacks())
+    time.sleep(0.3)
+    assert [path.read_bytes() for path in stacks()] == files and "Traceback" not in capfd.readouterr().err
+
+
+def lose(job, say, threads) -> str:
+    """Train a job and lose the result."""
+    digest = fanout.work(job, say, threads)
+    job.path.unlink()
+    return digest
+
+
+def test_a_missing_result_stops_the_stage(data, dask, monkeypatch):
+    """A stack whose worker says that it is done, while its file is not there, is named."""
+    monkeypatch.setattr("rankcollapse.fanout.work", lose)
+    line = refusal(train, data, dask)
+    assert re.fullmatch(rf"table 1/1: the result of this stack is missing; expected {STORE.resolve()}/\w+\.safetensors; cure: .*", line)
+
+
+def test_a_stack_finished_twice_is_one_file(data, monkeypatch):
+    """Two workers that both finish a stack leave one result, of the same bytes, and no staging file."""
+    jobs = []
+    monkeypatch.setattr(fanout, "run_jobs", lambda given, _: jobs.extend(given))
+    monkeypatch.setattr(fanout, "load_finished", lambda *_: {RUNS[0].name: checkpoint.Finished(None, None, {})})
+    train(data, HERE_ALONE)
+    files = []
+    for _ in range(2):
+        assert fanout.work(jobs[0], lambda _: None, 1) == jobs[0].digest
+        files.append({path.name: path.read_bytes() for path in STORE.iterdir()})
+    assert files[0] == files[1] and list(files[0]) == [jobs[0].path.name]
+    with ThreadPoolExecutor(2) as threads:
+        jobs[0].path.unlink()
+        list(threads.map(lambda _: fanout.work(jobs[0], lambda _: None, 1), range(2)))
+    assert {path.name: path.read_bytes() for path in STORE.iterdir()} == files[0]
+
+
+def test_a_large_stack_is_sent_without_a_warning(data, dask, recwarn):
+    """States that runs start from, more than 10 MB of them, go to a worker and nothing is said about it."""
+    setting = replace(TABLE_SETTING, shape=replace(TABLE_SETTING.shape, vocabulary=65_000))
+    origin = fresh_state(0, setting)
+    assert 12 * len(origin.weights) > 12e6
+    [(_, state)] = train(data, dask, [Run("large", 0, 1, origin=origin)], setting)
+    assert state.step == 1 and [str(warning.message) for warning in recwarn] == []
+
+
+def test_slurm_jobs_ask_for_what_is_given(monkeypatch):
+    """The job script has the profile's queue and memory, a stack's GPUs and their announcement; `jobs` of them are started."""
+    from dask_jobqueue import SLURMCluster
+
+    asked = []
+    monkeypatch.setattr(SLURMCluster, "scale", lambda _, jobs: asked.append(jobs))
+    with pools.start_slurm({"queue": "long", "memory": "3GB", "walltime": "02:00:00", "interface": "lo", "jobs": 4}, gpus=2) as cluster:
+        script = cluster.job_script()
+    assert asked == [4]
+    for words in ("#SBATCH -p long", "#SBATCH --mem=3G", "#SBATCH -t 02:00:00", "#SBATCH --gres=gpu:2", "--resources GPU=2", f"{sys.executable} -m"):
+        assert words in script, script
+
+
+def test_a_slurm_profile_with_a_slip_is_one_line(data):
+    """An argument that dask_jobqueue does not know is named."""
+    line = refusal(train, data, Fanout(kind="dask", slurm={"qeue": "long", "interface": "lo"}))
+    assert line.startswith("fanout.slurm: not what dask_jobqueue.SLURMCluster takes; found ") and "qeue" in line
+
+
+@pytest.mark.parametrize(("library", "where"), [("distributed", {"scheduler": "tcp://127.0.0.1:1"}), ("dask_jobqueue", {"slurm": {}})])
+def test_a_library_that_is_not_there_is_one_line(data, monkeypatch, library, where):
+    """Without the extra, its installation is the cure."""
+    monkeypatch.setitem(sys.modules, library, None)
+    assert refusal(train, data, Fanout(kind="dask", **where)).endswith("cure: pip install 'rankcollapse-audit[cluster]'")
