@@ -36,7 +36,7 @@ STUDY = [
 CORE = {"click", "jinja2", "jsonschema_rs", "pydantic", "rich", "ruamel"}
 LAZY = CORE - {"click", "pydantic"}
 HEAVY = {"torch", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "dvc", "tokenizers", "tiktoken", "safetensors", "rankcollapse", "stages"}
-OPTIONAL = {"datasets"}
+OPTIONAL = {"dask", "dask_jobqueue", "datasets", "distributed"}
 MODULES = find_modules()
 GRAPH = build_graph(MODULES)
 

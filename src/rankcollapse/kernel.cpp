@@ -101,7 +101,7 @@ template <class V> INLINE void normal(V x, V *cumulative, V *density) {
     *density = e * (real)0.39894228040143267794;
 }
 
-/* ---- matrix products: C (+)= A B with B packed in panels of one or two vectors ---- */
+/* ---- matrix products: C (+)= A B, in tiles of rows by one or two vectors ---- */
 
 #if defined(__AVX512VL__) || defined(__aarch64__)
 #define ROWS 8
@@ -113,18 +113,31 @@ enum Causal { WHOLE, CAUSAL_INNER, CAUSAL_OUTPUT, CAUSAL_TRANSPOSED };
 INLINE int64_t up(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 INLINE int panel(int64_t left) { return left > LANES ? 2 * LANES : LANES; }
 
+/* LANES rows of LANES numbers, transposed in registers: halves change places, then quarters, and so on. */
+INLINE void transpose(const real *from, int64_t ldf, real *to, int64_t ldt) {
+    vec row[LANES];
+    for (int i = 0; i < LANES; i++) row[i] = load(from + i * ldf);
+    for (int half = LANES / 2; half; half /= 2)
+        for (int i = 0; i < LANES; i++)
+            if (!(i & half)) {
+                vec low = row[i], high = row[i | half];
+                row[i] = __builtin_shuffle(low, high, (LANE & half) == 0 ? LANE : LANE + (LANES - half));
+                row[i | half] = __builtin_shuffle(low, high, (LANE & half) == 0 ? LANE + half : LANE + LANES);
+            }
+    for (int i = 0; i < LANES; i++) store(to + i * ldt, row[i]);
+}
+
 /* B (K, N), element (k, n) at b[k * rows + n * columns], into panels; columns beyond N are zero. */
 void pack(real *to, const real *b, int64_t K, int64_t N, int64_t rows, int64_t columns) {
     for (int64_t j = 0, w; j < N; j += w, to += K * w) {
         w = panel(N - j);
         const real *from = b + j * columns;
-        if (columns == 1 && j + w <= N && w == 2 * LANES)
-            for (int64_t k = 0; k < K; k++) {
-                store(to + k * w, load(from + k * rows));
-                store(to + k * w + LANES, load(from + k * rows + LANES));
-            }
-        else if (columns == 1 && j + w <= N)
-            for (int64_t k = 0; k < K; k++) store(to + k * w, load(from + k * rows));
+        if (columns == 1 && j + w <= N)
+            for (int64_t k = 0; k < K; k++)
+                for (int64_t n = 0; n < w; n += LANES) store(to + k * w + n, load(from + k * rows + n));
+        else if (rows == 1 && j + w <= N && K % LANES == 0)
+            for (int64_t k = 0; k < K; k += LANES)
+                for (int64_t n = 0; n < w; n += LANES) transpose(from + n * columns + k, columns, to + k * w + n, w);
         else
             for (int64_t n = 0; n < w; n++)
                 for (int64_t k = 0; k < K; k++) to[k * w + n] = j + n < N ? from[k * rows + n * columns] : 0;
@@ -132,11 +145,11 @@ void pack(real *to, const real *b, int64_t K, int64_t N, int64_t rows, int64_t c
 }
 
 template <int rows, int vectors>
-void tile(int64_t K, const real *a, int64_t row, int64_t column, const real *b, real *c, int64_t ld, bool add) {
+void tile(int64_t K, const real *a, int64_t row, int64_t column, const real *b, int64_t ldb, real *c, int64_t ld, bool add) {
     vec sum[rows][vectors];
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++) sum[i][j] = add ? load(c + i * ld + j * LANES) : all(0);
-    for (int64_t k = 0; k < K; k++, a += column, b += vectors * LANES) {
+    for (int64_t k = 0; k < K; k++, a += column, b += ldb) {
         vec right[vectors];
         for (int j = 0; j < vectors; j++) right[j] = load(b + j * LANES);
         for (int i = 0; i < rows; i++)
@@ -147,24 +160,30 @@ void tile(int64_t K, const real *a, int64_t row, int64_t column, const real *b, 
 }
 
 template <int rows = ROWS>
-INLINE void tiles(int64_t wanted, bool wide, int64_t K, const real *a, int64_t row, int64_t column, const real *b, real *c, int64_t ld, bool add) {
+INLINE void tiles(int64_t wanted, bool wide, int64_t K, const real *a, int64_t row, int64_t column, const real *b, int64_t ldb, real *c, int64_t ld, bool add) {
     if constexpr (rows > 1)
-        if (wanted < rows) return tiles<rows - 1>(wanted, wide, K, a, row, column, b, c, ld, add);
-    (wide ? tile<rows, 2> : tile<rows, 1>)(K, a, row, column, b, c, ld, add);
+        if (wanted < rows) return tiles<rows - 1>(wanted, wide, K, a, row, column, b, ldb, c, ld, add);
+    (wide ? tile<rows, 2> : tile<rows, 1>)(K, a, row, column, b, ldb, c, ld, add);
 }
 
-/* C (M, N) with A's element (m, k) at a[m * row + k * column]. Causal products leave out what the mask makes zero. */
-void multiply(int64_t M, int64_t N, int64_t K, const real *a, int64_t row, int64_t column, const real *b, real *c, int64_t ld, bool add, Causal causal) {
-    for (int64_t j = 0, w; j < N; b += K * w, j += w) {
+/* C (M, N) with A's element (m, k) at a[m * row + k * column] and B's rows `ldb` apart, or packed where that is 0. Whole vectors are
+   computed: rows of B and C are padded. Causal products leave out what the mask makes zero. */
+void multiply(int64_t M, int64_t N, int64_t K, const real *a, int64_t row, int64_t column, const real *b, int64_t ldb, real *c, int64_t ld, bool add = false, Causal causal = WHOLE) {
+    for (int64_t j = 0, w; j < N; b += ldb ? w : K * w, j += w) {
         w = panel(N - j);
+        const int64_t step = ldb ? ldb : w;
         for (int64_t i = 0; i < M; i += ROWS) {
             int64_t rows = M - i < ROWS ? M - i : ROWS, first = 0, last = K;
             if (causal == CAUSAL_OUTPUT && j >= i + rows) continue;
             if (causal == CAUSAL_INNER && i + rows < K) last = i + rows;
             if (causal == CAUSAL_TRANSPOSED) first = i;
-            tiles(rows, w > LANES, last - first, a + i * row + first * column, row, column, b + first * w, c + i * ld + j, ld, add);
+            tiles(rows, w > LANES, last - first, a + i * row + first * column, row, column, b + first * step, step, c + i * ld + j, ld, add);
         }
     }
+}
+
+void put(real *to, int64_t ldto, const real *from, int64_t ld, int64_t rows, int64_t columns) {
+    for (int64_t i = 0; i < rows; i++) memcpy(to + i * ldto, from + i * ld, columns * sizeof(real));
 }
 
 /* ---- normalisation of rows ---- */
@@ -172,16 +191,20 @@ void multiply(int64_t M, int64_t N, int64_t K, const real *a, int64_t row, int64
 /* Rows of x (T, D) to mean 0 and variance 1 in `hat`, times `gain` in `out`. `stats` (2, T) holds mean and 1 / deviation:
    written, or read where they are known. */
 void normalise(int64_t T, int64_t D, int64_t ld, const real *x, int64_t ldx, const real *gain, real *hat, real *out, real *stats, bool known) {
-    for (int64_t t = 0; t < T; t++, x += ldx, hat += ld, out += ld) {
-        if (!known) {
-            real sum = 0, square = 0;
+    for (int64_t t = 0; !known && t < T; t++) {
+        const real *row = x + t * ldx;
+        real sum = 0, square = 0;
 #pragma omp simd reduction(+ : sum)
-            for (int64_t i = 0; i < D; i++) sum += x[i];
-            stats[t] = sum / D;
+        for (int64_t i = 0; i < D; i++) sum += row[i];
+        stats[t] = sum / D;
 #pragma omp simd reduction(+ : square)
-            for (int64_t i = 0; i < D; i++) square += (x[i] - stats[t]) * (x[i] - stats[t]);
-            stats[T + t] = 1 / std::sqrt(square / D + EPS);
-        }
+        for (int64_t i = 0; i < D; i++) square += (row[i] - stats[t]) * (row[i] - stats[t]);
+        stats[T + t] = square;
+    }
+#pragma omp simd
+    for (int64_t t = 0; t < T; t++)
+        if (!known) stats[T + t] = 1 / std::sqrt(stats[T + t] / D + EPS);
+    for (int64_t t = 0; t < T; t++, x += ldx, hat += ld, out += ld) {
         real mean = stats[t], scale = stats[T + t];
 #pragma omp simd
         for (int64_t i = 0; i < D; i++) {
@@ -215,22 +238,22 @@ struct Head {
     int64_t T, S, lds, ldt; /* tokens, head size, their padded rows */
     real scale;
     bool norm, learned;
-    real *q, *k, *rq, *rk, *scores, *dscores, *packed, *out, *dout, *dq, *dk, *dv, *share;
+    real *q, *k, *rq, *rk, *scores, *dscores, *packed, *out, *dout, *dq, *dk, *dv, *v, *share;
 };
 
 /* Rows of x (T, S), RMS-normalised where h->norm, times `factor`; padded with zeros. `inverse` is written, or read where it is known. */
 void unit(const Head *h, const real *x, int64_t ld, real factor, real *to, real *inverse, bool known) {
-    for (int64_t t = 0; t < h->T; t++, x += ld, to += h->lds) {
-        if (!known && h->norm) {
-            inverse[t] = 1 / std::sqrt(dot(x, x, h->S) / h->S + EPS);
-        } else if (!known)
-            inverse[t] = 1;
-        real scale = inverse[t] * factor;
+    if (!known && h->norm) {
+        for (int64_t t = 0; t < h->T; t++) inverse[t] = dot(x + t * ld, x + t * ld, h->S);
+#pragma omp simd
+        for (int64_t t = 0; t < h->T; t++) inverse[t] = 1 / std::sqrt(inverse[t] / h->S + EPS);
+    } else if (!known)
+        std::fill(inverse, inverse + h->T, 1);
+    for (int64_t t = 0; t < h->T; t++, x += ld, to += h->lds)
         if (h->S % LANES == 0)
-            for (int64_t i = 0; i < h->S; i += LANES) store(to + i, load(x + i) * scale);
+            for (int64_t i = 0; i < h->S; i += LANES) store(to + i, load(x + i) * (inverse[t] * factor));
         else
-            for (int64_t i = 0; i < h->S; i++) to[i] = x[i] * scale;
-    }
+            for (int64_t i = 0; i < h->S; i++) to[i] = x[i] * (inverse[t] * factor);
 }
 
 /* Attention weights (T, T) in h->scores before they are divided by their row's sum; one over that sum in h->share. */
@@ -238,7 +261,7 @@ void attend(const Head *h, const real *q, const real *k, int64_t ld, bool known)
     unit(h, q, ld, h->scale, h->q, h->rq, known);
     unit(h, k, ld, 1, h->k, h->rk, known);
     pack(h->packed, h->k, h->S, h->T, 1, h->lds);
-    multiply(h->T, h->T, h->S, h->q, h->lds, 1, h->packed, h->scores, h->ldt, false, CAUSAL_OUTPUT);
+    multiply(h->T, h->T, h->S, h->q, h->lds, 1, h->packed, 0, h->scores, h->ldt, false, CAUSAL_OUTPUT);
     bool bounded = h->norm && std::abs(h->scale) * h->S < SAFE; /* Cauchy-Schwarz: no score can overflow */
     for (int64_t t = 0; t < h->T; t++) {
         real *row = h->scores + t * h->ldt;
@@ -270,8 +293,8 @@ void attend(const Head *h, const real *q, const real *k, int64_t ld, bool known)
 
 void attention(const Head *h, const real *q, const real *k, const real *v, int64_t ld, real *out, int64_t ldo) {
     attend(h, q, k, ld, false);
-    pack(h->packed, v, h->T, h->S, ld, 1);
-    multiply(h->T, h->S, h->T, h->scores, h->ldt, 1, h->packed, h->out, h->lds, false, CAUSAL_INNER);
+    put(h->v, h->lds, v, ld, h->T, h->S);
+    multiply(h->T, h->S, h->T, h->scores, h->ldt, 1, h->v, h->lds, h->out, h->lds, false, CAUSAL_INNER);
     for (int64_t t = 0; t < h->T; t++)
         for (int64_t i = 0; i < h->S; i++) out[t * ldo + i] = h->share[t] * h->out[t * h->lds + i];
 }
@@ -292,20 +315,17 @@ real attention_back(const Head *h, const real *q, const real *k, const real *v, 
         for (int64_t i = 0; i < S; i++) h->dout[t * h->lds + i] = h->share[t] * dout[t * ldo + i];
         h->share[t] = dot(h->dout + t * h->lds, out + t * ldo, S);
     }
-    pack(h->packed, h->dout, T, S, h->lds, 1);
-    multiply(T, S, T, h->scores, 1, h->ldt, h->packed, h->dv, h->lds, false, CAUSAL_TRANSPOSED);
+    multiply(T, S, T, h->scores, 1, h->ldt, h->dout, h->lds, h->dv, h->lds, false, CAUSAL_TRANSPOSED);
     pack(h->packed, v, S, T, 1, ld);
-    multiply(T, T, S, h->dout, h->lds, 1, h->packed, h->dscores, h->ldt, false, CAUSAL_OUTPUT);
+    multiply(T, T, S, h->dout, h->lds, 1, h->packed, 0, h->dscores, h->ldt, false, CAUSAL_OUTPUT);
     for (int64_t t = 0; t < T; t++) {
         real *p = h->scores + t * h->ldt, *d = h->dscores + t * h->ldt;
         int64_t end = up(t + 1);
         for (int64_t i = 0; i < end; i += LANES) store(d + i, load(p + i) * (load(d + i) - h->share[t]));
         for (int64_t i = end; i < h->ldt && i < end + ROWS; i++) d[i] = 0;
     }
-    pack(h->packed, h->k, T, S, h->lds, 1);
-    multiply(T, S, T, h->dscores, h->ldt, 1, h->packed, h->dq, h->lds, 0, CAUSAL_INNER);
-    pack(h->packed, h->q, T, S, h->lds, 1);
-    multiply(T, S, T, h->dscores, 1, h->ldt, h->packed, h->dk, h->lds, 0, CAUSAL_TRANSPOSED);
+    multiply(T, S, T, h->dscores, h->ldt, 1, h->k, h->lds, h->dq, h->lds, false, CAUSAL_INNER);
+    multiply(T, S, T, h->dscores, 1, h->ldt, h->q, h->lds, h->dk, h->lds, false, CAUSAL_TRANSPOSED);
     real dlog = h->learned ? dot(h->dk, h->k, T * h->lds) : 0;
     unit_back(h, h->dq, h->q, h->rq, h->scale, dq, ld);
     unit_back(h, h->dk, h->k, h->rk, 1, dk, ld);
@@ -319,10 +339,10 @@ enum { QKV, ATTENTION_OUT, MLP_IN, MLP_OUT, MATRICES };
 
 struct Net {
     Shape n;
-    int64_t N, D, T, ld, ld3, ld4, ldv;       /* N = B T; padded rows of D, 3D, 4D, V */
+    int64_t N, D, T, ld, ld3, ld4, ldv, ldw; /* N = B T; padded rows of D, 3D, 4D, V, and of 4D such that rows do not share a set of the cache */
     int64_t at[MATRICES], gains, gain, final; /* places of block 0's matrices and gains, a block's gains, the last gain */
     Head head;
-    real *hat, *in, *stats, *act, *dact, *slope, *logits, *dx, *right, *dw, *packed[MATRICES];
+    real *hat, *in, *stats, *act, *dact, *logits, *dx, *right, *dw, *packed[MATRICES];
     void *owned[40];
     int count;
 };
@@ -344,19 +364,19 @@ int prepare(Net *s, const Shape *n) {
     int64_t D = n->width, T = n->tokens, V = n->vocabulary, S = D / n->heads, start = (V + n->context) * D;
     *s = {};
     s->n = *n, s->N = n->batch * T, s->D = D, s->T = T;
-    s->ld = up(D), s->ld3 = up(3 * D), s->ld4 = up(4 * D), s->ldv = up(V);
+    s->ld = up(D), s->ld3 = up(3 * D), s->ld4 = up(4 * D), s->ldv = up(V), s->ldw = s->ld4 + 2 * LANES;
     s->at[QKV] = start, s->at[ATTENTION_OUT] = start + 3 * D * D, s->at[MLP_IN] = start + 4 * D * D, s->at[MLP_OUT] = start + 8 * D * D;
     s->gains = start + n->depth * 12 * D * D, s->gain = 2 * D + n->heads, s->final = s->gains + n->depth * s->gain;
     Head *h = &s->head;
     h->T = T, h->S = S, h->lds = up(S), h->ldt = up(T);
-    real **heads[] = {&h->q, &h->k, &h->dq, &h->dk, &h->dv, &h->out, &h->dout};
-    for (int i = 0; i < 7; i++) *heads[i] = room(s, T * h->lds);
+    real **heads[] = {&h->q, &h->k, &h->dq, &h->dk, &h->dv, &h->out, &h->dout, &h->v};
+    for (int i = 0; i < 8; i++) *heads[i] = room(s, T * h->lds);
     h->share = room(s, T);
     h->scores = room(s, (T + ROWS) * h->ldt), h->dscores = room(s, (T + ROWS) * h->ldt);
     h->packed = room(s, h->ldt * h->lds);
     s->hat = room(s, T * s->ld), s->in = room(s, T * s->ld), s->stats = room(s, 2 * T);
-    s->act = room(s, T * s->ld4), s->dact = room(s, T * s->ld4), s->slope = room(s, T * s->ld4), s->logits = room(s, T * s->ldv);
-    s->dx = room(s, s->N * s->ld), s->right = room(s, T * s->ld4), s->dw = room(s, std::max(V * s->ld, 12 * D * s->ld4));
+    s->act = room(s, T * s->ldw), s->dact = room(s, T * s->ldw), s->logits = room(s, T * s->ldv);
+    s->dx = room(s, s->N * s->ld), s->right = room(s, T * s->ld), s->dw = room(s, std::max(V * s->ld, 12 * D * s->ld4));
     for (int i = 0; i < MATRICES; i++) s->packed[i] = room(s, std::max(4 * D * s->ld, std::max(V * s->ld, D * std::max(s->ldv, s->ld4))));
     for (int i = 0; i < s->count; i++)
         if (!s->owned[i]) return 0;
@@ -372,10 +392,6 @@ void pack_block(Net *s, const real *w, int64_t block, int transposed) {
         if (transposed) pack(s->packed[i], from, N, K, 1, N);
         else pack(s->packed[i], from, K, N, N, 1);
     }
-}
-
-void put(real *to, int64_t ldto, const real *from, int64_t ld, int64_t rows, int64_t columns) {
-    for (int64_t i = 0; i < rows; i++) memcpy(to + i * ldto, from + i * ld, columns * sizeof(real));
 }
 
 void scale_rows(real *to, const real *from, real by, int64_t count) {
@@ -406,22 +422,23 @@ void set_head(Net *s, const real *w, int64_t block, int64_t head, const real *tr
 void block_forward(Net *s, const real *w, int64_t block, const real *treat, real skip, const real *x, real *out, const Kept &k) {
     int64_t T = s->T, D = s->D, S = s->head.S;
     normalise(T, D, s->ld, x, D, gain_of(s, w, block, 0), s->hat, s->in, k.stats, false);
-    multiply(T, 3 * D, D, s->in, s->ld, 1, s->packed[QKV], k.qkv, s->ld3, 0, WHOLE);
+    multiply(T, 3 * D, D, s->in, s->ld, 1, s->packed[QKV], 0, k.qkv, s->ld3);
     for (int64_t h = 0; h < s->n.heads; h++) {
         set_head(s, w, block, h, treat, k);
         attention(&s->head, k.qkv + h * S, k.qkv + D + h * S, k.qkv + 2 * D + h * S, s->ld3, k.mixed + h * S, s->ld);
     }
     for (int64_t t = 0; t < T; t++) scale_rows(k.mid + t * s->ld, x + t * D, skip, D);
-    multiply(T, D, D, k.mixed, s->ld, 1, s->packed[ATTENTION_OUT], k.mid, s->ld, 1, WHOLE);
+    multiply(T, D, D, k.mixed, s->ld, 1, s->packed[ATTENTION_OUT], 0, k.mid, s->ld, true);
     normalise(T, D, s->ld, k.mid, s->ld, gain_of(s, w, block, 1), s->hat, s->in, k.stats + 2 * T, false);
-    multiply(T, 4 * D, D, s->in, s->ld, 1, s->packed[MLP_IN], k.hidden, s->ld4, 0, WHOLE);
-    for (int64_t i = 0; i < T * s->ld4; i += 2 * LANES) {
-        vec2 hidden = load<vec2>(k.hidden + i), cumulative, density;
-        normal(hidden, &cumulative, &density);
-        store(s->act + i, hidden * cumulative);
-    }
+    multiply(T, 4 * D, D, s->in, s->ld, 1, s->packed[MLP_IN], 0, k.hidden, s->ld4);
+    for (int64_t t = 0; t < T; t++)
+        for (int64_t i = 0; i < s->ld4; i += 2 * LANES) {
+            vec2 hidden = load<vec2>(k.hidden + t * s->ld4 + i), cumulative, density;
+            normal(hidden, &cumulative, &density);
+            store(s->act + t * s->ldw + i, hidden * cumulative);
+        }
     for (int64_t t = 0; t < T; t++) scale_rows(s->right + t * s->ld, k.mid + t * s->ld, skip, D);
-    multiply(T, D, 4 * D, s->act, s->ld4, 1, s->packed[MLP_OUT], s->right, s->ld, 1, WHOLE);
+    multiply(T, D, 4 * D, s->act, s->ldw, 1, s->packed[MLP_OUT], 0, s->right, s->ld, true);
     put(out, D, s->right, s->ld, T, D);
 }
 
@@ -430,7 +447,7 @@ double sequence_loss(Net *s, const real *w, const real *x, const int64_t *tokens
     int64_t V = s->n.vocabulary;
     double loss = 0;
     normalise(s->T, s->D, s->ld, x, s->D, w + s->final, s->hat, s->in, s->stats, false);
-    multiply(s->T, V, s->D, s->in, s->ld, 1, s->packed[0], s->logits, s->ldv, 0, WHOLE);
+    multiply(s->T, V, s->D, s->in, s->ld, 1, s->packed[0], 0, s->logits, s->ldv);
     for (int64_t t = 0; t < s->T; t++) {
         real *row = s->logits + t * s->ldv, top = row[0], chosen = row[tokens[t + 1]];
         for (int64_t i = V; i < s->ldv; i++) row[i] = LOWEST * 2;
@@ -451,9 +468,8 @@ double sequence_loss(Net *s, const real *w, const real *x, const int64_t *tokens
 }
 
 /* dW (K, N) += A^T dY over one sequence. */
-void weight_gradient(Net *s, const real *a, int64_t lda, int64_t K, const real *dy, int64_t ldy, int64_t N, real *dw) {
-    pack(s->right, dy, s->T, N, ldy, 1);
-    multiply(K, N, s->T, a, 1, lda, s->right, dw, up(N), 1, WHOLE);
+void weight_gradient(const Net *s, const real *a, int64_t lda, int64_t K, const real *dy, int64_t ldy, int64_t N, real *dw) {
+    multiply(K, N, s->T, a, 1, lda, dy, ldy, dw, up(N), true);
 }
 
 void block_backward(Net *s, const real *w, int64_t block, const real *treat, real skip, const real *x, real *keep, const real *dstream, real *grad) {
@@ -470,20 +486,22 @@ void block_backward(Net *s, const real *w, int64_t block, const real *treat, rea
         if (dstream)
             for (int64_t t = 0; t < T; t++)
                 for (int64_t i = 0; i < D; i++) dx[t * ld + i] += dstream[(b * T + t) * D + i];
-        multiply(T, 4 * D, D, dx, ld, 1, s->packed[MLP_OUT], s->dact, s->ld4, 0, WHOLE);
-        for (int64_t i = 0; i < T * s->ld4; i += 2 * LANES) {
-            vec2 hidden = load<vec2>(k.hidden + i), cumulative, density;
-            normal(hidden, &cumulative, &density);
-            store(s->act + i, hidden * cumulative);
-            store(s->dact + i, load<vec2>(s->dact + i) * (cumulative + hidden * density));
-        }
-        weight_gradient(s, s->act, s->ld4, 4 * D, dx, ld, D, dw[MLP_OUT]);
+        multiply(T, 4 * D, D, dx, ld, 1, s->packed[MLP_OUT], 0, s->dact, s->ldw);
+        for (int64_t t = 0; t < T; t++)
+            for (int64_t i = 0; i < s->ld4; i += 2 * LANES) {
+                vec2 hidden = load<vec2>(k.hidden + t * s->ld4 + i), cumulative, density;
+                real *act = s->act + t * s->ldw + i, *dact = s->dact + t * s->ldw + i;
+                normal(hidden, &cumulative, &density);
+                store(act, hidden * cumulative);
+                store(dact, load<vec2>(dact) * (cumulative + hidden * density));
+            }
+        weight_gradient(s, s->act, s->ldw, 4 * D, dx, ld, D, dw[MLP_OUT]);
         normalise(T, D, ld, k.mid, ld, gain_of(s, w, block, 1), s->hat, s->in, k.stats + 2 * T, true);
-        weight_gradient(s, s->in, ld, D, s->dact, s->ld4, 4 * D, dw[MLP_IN]);
-        multiply(T, D, 4 * D, s->dact, s->ld4, 1, s->packed[MLP_IN], s->in, ld, 0, WHOLE);
+        weight_gradient(s, s->in, ld, D, s->dact, s->ldw, 4 * D, dw[MLP_IN]);
+        multiply(T, D, 4 * D, s->dact, s->ldw, 1, s->packed[MLP_IN], 0, s->in, ld);
         normalise_back(T, D, ld, s->in, s->hat, k.stats + 2 * T, gain_of(s, w, block, 1), gains + D, skip, dx);
         real *dmixed = s->act, *dqkv = s->dact;
-        multiply(T, D, D, dx, ld, 1, s->packed[ATTENTION_OUT], dmixed, ld, 0, WHOLE);
+        multiply(T, D, D, dx, ld, 1, s->packed[ATTENTION_OUT], 0, dmixed, ld);
         weight_gradient(s, k.mixed, ld, D, dx, ld, D, dw[ATTENTION_OUT]);
         for (int64_t h = 0; h < s->n.heads; h++) {
             set_head(s, w, block, h, treat, k);
@@ -493,7 +511,7 @@ void block_backward(Net *s, const real *w, int64_t block, const real *treat, rea
         }
         normalise(T, D, ld, x, D, gain_of(s, w, block, 0), s->hat, s->in, k.stats, true);
         weight_gradient(s, s->in, ld, D, dqkv, s->ld3, 3 * D, dw[QKV]);
-        multiply(T, D, 3 * D, dqkv, s->ld3, 1, s->packed[QKV], s->in, ld, 0, WHOLE);
+        multiply(T, D, 3 * D, dqkv, s->ld3, 1, s->packed[QKV], 0, s->in, ld);
         normalise_back(T, D, ld, s->in, s->hat, k.stats, gain_of(s, w, block, 0), gains, skip, dx);
     }
     for (int i = 0; i < MATRICES; i++) {
@@ -518,7 +536,7 @@ double head_backward(Net *s, const real *w, const real *x, const int64_t *tokens
             for (int64_t i = 0; i < s->ldv; i += LANES) store(row + i, load(row + i) * share);
         }
         weight_gradient(s, s->logits, s->ldv, V, s->in, ld, D, s->dw);
-        multiply(T, D, V, s->logits, s->ldv, 1, s->packed[1], s->in, ld, 0, WHOLE);
+        multiply(T, D, V, s->logits, s->ldv, 1, s->packed[1], 0, s->in, ld);
         normalise_back(T, D, ld, s->in, s->hat, s->stats, w + s->final, grad + s->final, 0, s->dx + b * T * ld);
     }
     put(grad, D, s->dw, ld, V, D);
@@ -658,13 +676,12 @@ void split(const Matrix &c, const real *v, real *sigma, real *rest) {
 extern "C" int deflate(int64_t count, int64_t T, int64_t D, const real *x, real *v, int64_t steps, double tiny, double epsilon, real *q) {
     Net s = {};
     Matrix c = {T, D, up(D), room(&s, T * up(D)), room(&s, T + D)};
-    real *packed = room(&s, T * up(D)), *gram = room(&s, D * up(D)), *next = room(&s, up(D));
-    bool ok = c.centred && c.along && packed && gram && next;
+    real *gram = room(&s, D * up(D)), *next = room(&s, up(D));
+    bool ok = c.centred && c.along && gram && next;
     for (int64_t e = 0; ok && e < count; e++, x += T * D, v += D) {
         centre(c, x);
         if (steps) {
-            pack(packed, c.centred, T, D, c.ld, 1);
-            multiply(D, D, T, c.centred, 1, c.ld, packed, gram, c.ld, false, WHOLE);
+            multiply(D, D, T, c.centred, 1, c.ld, c.centred, c.ld, gram, c.ld);
             if (dot(v, v, D) == 0) {
                 real longest = 0;
                 for (int64_t t = 0; t < T; t++) {

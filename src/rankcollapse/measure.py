@@ -45,10 +45,15 @@ def compute_stable_rank(x_ETD: torch.Tensor) -> torch.Tensor:
 
 
 def compute_effective_rank(x_ETD: torch.Tensor) -> torch.Tensor:
-    """Effective rank exp(-sum p ln p), p = sigma / sum sigma, of centred token matrices (Roy and Vetterli 2007)."""
-    sigma = torch.linalg.svdvals(centre(x_ETD).double())
-    p = sigma / sigma.sum(-1, keepdim=True)
-    return torch.special.entr(p).sum(-1).exp()
+    """Effective rank exp(-sum p ln p), p = sigma / sum sigma, of centred token matrices (Roy and Vetterli 2007).
+
+    A matrix without spread has rank 1, one that is not finite has rank NaN.
+    """
+    centred = centre(x_ETD).double()
+    finite = centred.isfinite().all(-1).all(-1)
+    sigma = torch.linalg.svdvals(torch.where(finite[..., None, None], centred, 0.0))
+    p = sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)
+    return torch.where(finite, torch.special.entr(p).sum(-1).exp(), torch.nan)
 
 
 def compute_cosine(x_ETD: torch.Tensor) -> torch.Tensor:

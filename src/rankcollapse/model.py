@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log2, prod, sqrt
 from typing import NamedTuple
 
@@ -129,9 +130,16 @@ def heads(
     q, k = (treat(x, kinds, size) for x in (q, k))
     if all(not QUERY_KEY[kind].learned for kind in kinds):
         return q * size**-0.5, k, v
-    factor = torch.stack([scale if QUERY_KEY[kind].learned else torch.ones_like(scale) for scale, kind in zip(scale_MH, kinds, strict=True)])
-    factor = factor * torch.tensor([[QUERY_KEY[kind].scale(size)] for kind in kinds], dtype=factor.dtype, device=factor.device)
+    learned, constant = treatment(tuple(kinds), size, q.dtype, q.device)[1:]
+    factor = torch.where(learned, scale_MH, 1.0) * constant
     return q * factor.repeat_interleave(sequences, 0)[..., None, None], k, v
+
+
+@cache
+def treatment(kinds: tuple[str, ...], size: int, dtype: torch.dtype, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """For each model (M, 1): whether queries and keys are normalised, whether the scale is learned, and its constant."""
+    numbers = torch.tensor([QUERY_KEY[kind].numbers(size) for kind in kinds], dtype=dtype).to(device)
+    return numbers[:, :1] > 0, numbers[:, 1:2] > 0, numbers[:, 2:]
 
 
 def treat(x: torch.Tensor, kinds: Sequence[str], size: int) -> torch.Tensor:
@@ -142,7 +150,8 @@ def treat(x: torch.Tensor, kinds: Sequence[str], size: int) -> torch.Tensor:
     unit = F.rms_norm(x, (size,), eps=EPSILON_NORM)
     if all(chosen):
         return unit
-    return torch.where(torch.tensor(chosen, device=x.device).repeat_interleave(len(x) // len(kinds)).view(-1, 1, 1, 1), unit, x)
+    normalised = treatment(tuple(kinds), size, x.dtype, x.device)[0]
+    return torch.where(normalised.repeat_interleave(len(x) // len(kinds), 0)[..., None, None], unit, x)
 
 
 def block_step(

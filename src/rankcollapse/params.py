@@ -148,6 +148,8 @@ class Hardware(Frozen):
 
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     precision: Literal["float32", "tf32", "bf16"] = "float32"
+    graph: bool = False
+    """Whether a GPU's step is captured as one CUDA graph."""
 
 
 class Fanout(Frozen):

@@ -148,15 +148,12 @@ def setting_of(scale: Scale, depth: int, healthy_q: float) -> Setting:
     shape = Shape(depth, model.width, model.heads, model.context, scale.data.vocabulary)
     device = ("cuda" if torch.cuda.is_available() else "cpu") if hardware.device == "auto" else hardware.device
     precision = hardware.precision if device == "cuda" else "float32"
-    return Setting(shape, scale.optimiser, scale.batch, model.init_std, healthy_q, device, precision)
+    return Setting(shape, scale.optimiser, scale.batch, model.init_std, healthy_q, device, precision, hardware.graph)
 
 
-def main(words: Sequence[str]) -> int:
-    """`python -m rankcollapse.engine --plan SCALE`."""
-    if len(words) != 2 or words[0] != "--plan":
-        raise Refusal("usage", "wrong arguments", expected="python -m rankcollapse.engine --plan smoke|laptop|paper", observed=" ".join(words) or "none")
+def main(_: str, name: str) -> None:
+    """Print the plan of a scale: `python -m rankcollapse.engine --plan SCALE`."""
     params = load_params()
-    if words[1] not in type(params.scales).model_fields:
-        raise Refusal("--plan", "no such scale", expected=", ".join(type(params.scales).model_fields), observed=words[1])
-    print(plan_study(params.model_copy(update={"scale": words[1]})))
-    return 0
+    if name not in type(params.scales).model_fields:
+        raise Refusal("--plan", "no such scale", expected=", ".join(type(params.scales).model_fields), observed=name)
+    print(plan_study(params.model_copy(update={"scale": name})))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -24,6 +26,8 @@ Call = Callable[[Callable[[Report], None], int], str]
 """A job: given where to report to and how many threads it may use, it returns its digest."""
 INSTALL = "pip install 'rankcollapse-audit[cluster]'"
 CONNECT_SECONDS = 10
+ENDING = {"closing", "closed", "failed"}
+"""What Dask says of a worker whose stack may already be another's."""
 STOP_SECONDS = 5
 
 
@@ -169,6 +173,7 @@ def open_cluster(fanout: Fanout, store: Path, say: Callable[[Report], None]) -> 
     except ImportError:
         raise Refusal("fanout", "Dask is not installed", cure=INSTALL) from None
     topic, halt = f"rankcollapse-{uuid4().hex}", store / f"halt-{uuid4().hex}"
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is refused in one line below
     quiet = dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"})  # a stack carries the states its runs start from
     with quiet, connect(fanout) as client:
         client.subscribe_topic(topic, lambda event: say(Report(*event[1])))
@@ -189,15 +194,26 @@ def connect(fanout: Fanout) -> Iterator[Any]:
     """A client of the cluster; one started through SLURM ends with it."""
     from distributed import Client
 
-    with start_slurm(fanout.slurm, fanout.gpus) if fanout.slurm else nullcontext(fanout.scheduler) as cluster:
+    with start_slurm(fanout.slurm, fanout.gpus) if fanout.slurm is not None else nullcontext(fanout.scheduler) as cluster:
         try:
+            if fanout.scheduler:
+                asyncio.run(asyncio.wait_for(knock(fanout.scheduler), CONNECT_SECONDS))
             client = Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
-            why = str(error).splitlines()[0]
+            why = str(error).partition("\n")[0] or f"nothing in {CONNECT_SECONDS} s"
             cure = "start one, or set fanout.kind: local"
             raise Refusal("fanout", "no Dask scheduler answers", expected=fanout.scheduler or "", observed=why, cure=cure) from None
         with client:
             yield client
+
+
+async def knock(scheduler: str) -> None:
+    """See whether a scheduler answers: a client would wait for the first word of another server for ever."""
+    from distributed import Security
+    from distributed.comm import connect as call_up
+
+    comm = await call_up(scheduler, timeout=CONNECT_SECONDS, **Security().get_connection_args("client"))
+    await comm.close()
 
 
 def start_slurm(profile: dict[str, str | int], gpus: int = 0) -> Any:
@@ -206,7 +222,8 @@ def start_slurm(profile: dict[str, str | int], gpus: int = 0) -> Any:
         from dask_jobqueue import SLURMCluster
     except ImportError:
         raise Refusal("fanout", "dask-jobqueue is not installed", cure=INSTALL) from None
-    arguments: dict[str, Any] = {"cores": 1, "processes": 1, "memory": "8GB"} | {name: value for name, value in profile.items() if name != "jobs"}
+    arguments: dict[str, Any] = {"cores": 1, "processes": 1, "memory": "8GB", "scheduler_options": {"dashboard_address": ":0"}}
+    arguments |= {name: value for name, value in profile.items() if name != "jobs"}
     if gpus:
         arguments |= {"job_extra_directives": [f"--gres=gpu:{gpus}"], "worker_extra_args": ["--resources", f"GPU={gpus}"]}
     try:
@@ -218,9 +235,9 @@ def start_slurm(profile: dict[str, str | int], gpus: int = 0) -> Any:
 
 
 def run_there(call: Call, topic: str, halt: Path) -> str | Refusal | None:
-    """Train one job inside a Dask worker; it saves and stops where the halt file appears, or nobody waits for it any more.
+    """Train one job inside a Dask worker; it saves and stops where the halt file appears, nobody waits for it any more, or the worker ends.
 
-    Dask logs an exception with its traceback and starts the job again elsewhere, so neither a refusal nor an interruption is raised.
+    Dask logs an exception with its traceback and ends the worker at an interruption, so neither that nor a refusal is raised.
     """
     from distributed import get_worker
 
@@ -229,7 +246,7 @@ def run_there(call: Call, topic: str, halt: Path) -> str | Refusal | None:
 
     def report(report: Report) -> None:
         task = worker.state.tasks.get(key)
-        if halt.exists() or task is None or task.state == "cancelled":
+        if halt.exists() or task is None or task.state == "cancelled" or worker.status.name in ENDING:
             raise Interrupted
         worker.log_event(topic, astuple(report))
 

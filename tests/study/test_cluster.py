@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from corpora import refusal
@@ -24,6 +25,7 @@ from rankcollapse import checkpoint, fanout, pools
 from rankcollapse.engine import Fork, Run, fresh_state
 from rankcollapse.experiments import joined
 from rankcollapse.params import Fanout
+from rankcollapse.progress import Report
 from rankcollapse.text import probe_batch
 
 distributed = pytest.importorskip("distributed")
@@ -44,7 +46,7 @@ def data(tmp_path_factory):
 @pytest.fixture(scope="module")
 def cluster():
     """A scheduler and two workers, each a process that its nanny starts again."""
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0, silence_logs=50) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=50) as cluster:
         yield cluster
 
 
@@ -129,7 +131,7 @@ def test_a_cluster_gives_the_bytes_of_one_process(data, dask, capfd):
 def test_a_killed_workers_stack_goes_on_elsewhere(data, dask, client, capfd):
     """SIGKILL in the middle of a stack: another worker takes it, goes on from its checkpoint and says so, and ends with the same bytes."""
     with ThreadPoolExecutor() as threads:
-        table = threads.submit(train, data, dask, LASTING, seconds=0)
+        table = threads.submit(train, data, dask, LASTING, seconds=0.02)
         wait_until(lambda: stacks() and steps_of(stacks()[0]) > 20)
         [busy] = [address for address, tasks in client.processing().items() if tasks]
         os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
@@ -137,7 +139,8 @@ def test_a_killed_workers_stack_goes_on_elsewhere(data, dask, client, capfd):
     said = capfd.readouterr().err
     [step] = re.findall(r"^table 1/1: goes on from step (\d+) *$", said, re.MULTILINE)
     assert 20 < int(step) < LONG and said.splitlines()[-1].rstrip() == "table 1/1: done"
-    assert re.search(r"^table 1/1: step +\d+  1 runs", said, re.MULTILINE)
+    records = [json.loads(line) for line in (STORE / "progress.jsonl").read_text().splitlines()]
+    assert all(record["stack"] == "table 1/1" for record in records) and any(record.get("step", 0) > int(step) for record in records)
     assert same_results(results, train(data, HERE_ALONE, LASTING, store=Path("alone")))
 
 
@@ -204,14 +207,35 @@ def test_workers_stop_when_the_client_leaves(data, dask, client, monkeypatch, ki
         raise LEAVING[kind]
 
     monkeypatch.setattr(fanout, "wait", leave)
+    monkeypatch.setattr(pools, "STOP_SECONDS", 30)
+    begun = time.monotonic()
     runs = [replace(LASTING[0], name=f"lasting/{seed}", seed=seed) for seed in range(3)]
     with pytest.raises(LEAVING[kind]):
         train(data, dask, runs, seconds=0)
+    assert time.monotonic() - begun < 20
     wait_until(lambda: not any(client.run(lambda dask_worker: dask_worker.state.executing_count).values()), seconds=5)
     files = [path.read_bytes() for path in stacks()]
     assert len(files) == 2 and all(0 < steps_of(path) < LONG for path in stacks())
     time.sleep(0.3)
     assert [path.read_bytes() for path in stacks()] == files and "Traceback" not in capfd.readouterr().err
+
+
+REASONS = {
+    "nothing": ("running", "executing", "digest"),
+    "memory is short": ("paused", "executing", "digest"),
+    "the client has gone": ("running", "cancelled", None),
+    "its worker ends": ("closing", "executing", None),
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_stack_ends_with_whoever_it_is_for(monkeypatch, reason):
+    """At its next report a stack stops that nobody waits for, or that the scheduler has given to another worker since this one ends."""
+    status, state, expected = REASONS[reason]
+    tasks = {"key": SimpleNamespace(state=state)}
+    worker = SimpleNamespace(state=SimpleNamespace(tasks=tasks), status=distributed.core.Status[status], log_event=print, get_current_task=lambda: "key")
+    monkeypatch.setattr(distributed, "get_worker", lambda: worker)
+    assert pools.run_there(lambda say, _: say(Report("table 1/1")) or "digest", "topic", Path("halt")) == expected
 
 
 def lose(job, say, threads) -> str:
@@ -248,10 +272,10 @@ def test_a_stack_finished_twice_is_one_file(data, monkeypatch):
 def test_a_large_stack_is_sent_without_a_warning(data, dask, recwarn):
     """States that runs start from, more than 10 MB of them, go to a worker and nothing is said about it."""
     setting = replace(TABLE_SETTING, shape=replace(TABLE_SETTING.shape, vocabulary=65_000))
-    origin = fresh_state(0, setting)
-    assert 12 * len(origin.weights) > 12e6
-    [(_, state)] = train(data, dask, [Run("large", 0, 1, origin=origin)], setting)
-    assert state.step == 1 and [str(warning.message) for warning in recwarn] == []
+    origins = [fresh_state(seed, setting) for seed in range(2)]
+    assert sum(12 * len(origin.weights) for origin in origins) > 12e6
+    results = train(data, dask, [Run(f"large/{seed}", seed, 1, origin=origin) for seed, origin in enumerate(origins)], setting, block=2)
+    assert [state.step for _, state in results] == [1, 1] and [str(warning.message) for warning in recwarn] == []
 
 
 def test_slurm_jobs_ask_for_what_is_given(monkeypatch):
@@ -262,7 +286,7 @@ def test_slurm_jobs_ask_for_what_is_given(monkeypatch):
     monkeypatch.setattr(SLURMCluster, "scale", lambda _, jobs: asked.append(jobs))
     with pools.start_slurm({"queue": "long", "memory": "3GB", "walltime": "02:00:00", "interface": "lo", "jobs": 4}, gpus=2) as cluster:
         script = cluster.job_script()
-    assert asked == [4]
+        assert asked == [4]
     for words in ("#SBATCH -p long", "#SBATCH --mem=3G", "#SBATCH -t 02:00:00", "#SBATCH --gres=gpu:2", "--resources GPU=2", f"{sys.executable} -m"):
         assert words in script, script
 

@@ -156,7 +156,7 @@ def test_gradient_of_loss_plus_term():
     """The flat gradient is that of task loss plus weight times the term's mean over blocks, whatever stands beside (central differences of three weights)."""
     stack = make_stack([Run("run", 0, 3, constant(0.3), "hinge", 4.0), Run("beside", 1, 3)])
     stack.solve_weights()
-    gradient, tokens, weight = stack.gradients()[0][0], stack.batches()[:1], stack.trajectories[0].term_weight
+    gradient, tokens, weight = stack.gradients(stack.inputs())[0][0], stack.batches()[:1], stack.trajectories[0].term_weight
 
     def loss(flat: torch.Tensor) -> float:
         stream = stream_of(views(flat[None], SHAPE), tokens[..., :-1], torch.tensor([0.3], dtype=torch.float64), SHAPE)

@@ -6,4 +6,4 @@ from rankcollapse.plan import main
 from rankcollapse.stage import run_stage
 
 if __name__ == "__main__":
-    sys.exit(run_stage(lambda *_: main(sys.argv[1:]), ("--plan", "SCALE")))
+    sys.exit(run_stage(main, ("--plan", "SCALE")))

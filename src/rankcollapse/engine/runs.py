@@ -133,6 +133,8 @@ class Setting:
     device: str = "cpu"
     precision: str = "float32"
     """Arithmetic of the trunk on a GPU: `PRECISIONS` of passes.py. Everything measured is float32 or float64."""
+    graph: bool = False
+    """Whether a GPU's step is captured as one CUDA graph."""
 
 
 def fresh_state(seed: int, setting: Setting, gain: float = 1.0, query_key: str = "rms") -> State:

@@ -7,6 +7,7 @@ on the device until a measurement reads it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +23,18 @@ from rankcollapse.text import require_tokens
 
 ROWS = ("flat", "moment1", "moment2", "directions")
 """Tensors with one row a live run; they are what a checkpoint holds."""
+
+
+class Inputs(NamedTuple):
+    """What changes from step to step, one entry a live run."""
+
+    tokens: torch.Tensor
+    skip: torch.Tensor
+    rate: torch.Tensor
+    decay: torch.Tensor
+    clock: torch.Tensor
+    weight: torch.Tensor
+    """Of the added term."""
 
 
 class Stack:
@@ -49,9 +62,17 @@ class Stack:
 
     def forget(self) -> None:
         """Start afresh what the device counts between two measurements, after the live runs have changed."""
+        self.run = Captured(self) if self.setting.graph and self.setting.device == "cuda" else self.compute
         self.clipped = torch.zeros(len(self.alive), dtype=torch.int64, device=self.setting.device)
         self.broken = torch.full((len(self.alive),), -1, dtype=torch.int64, device=self.setting.device)
         """The step at which a run's gradient was not finite any more."""
+        self.added = torch.zeros(len(self.alive), device=self.setting.device)
+        """Loss in nats that each run's term added in the last step."""
+        rows = self.with_term()
+        self.rows = self.on_device(rows, torch.int64)
+        """Live runs with a term; `shares` (L, R) of their blocks, and which are exempt from clipping."""
+        self.shares = self.on_device(self.block_shares(rows), torch.float32)
+        self.exempt = self.on_device([float(self.runs[self.alive[row]].exempt) for row in rows], torch.float32)
 
     def on_device(self, values: Sequence[float] | np.ndarray, dtype: torch.dtype = torch.float64) -> torch.Tensor:
         """Numbers, one a live run, as a tensor; the copy to a GPU does not wait."""
@@ -142,26 +163,30 @@ class Stack:
         """Rows of the live runs that have an added term."""
         return [row for row, i in enumerate(self.alive) if self.runs[i].term != "none"]
 
-    def values(self, rows: Sequence[int], stream_LMND: torch.Tensor, sequences: int, start: torch.Tensor | None = None) -> torch.Tensor:
-        """The term (R,) of these rows, averaged over their blocks and over sequences, from their stream."""
-        runs, depth = [self.runs[self.alive[row]] for row in rows], self.setting.shape.depth
-        shares = np.array([[(block in run.blocks) / len(run.blocks) if run.blocks else 1 / depth for run in runs] for block in range(depth)])
-        healthy = torch.full((len(rows),), self.setting.healthy_q, device=stream_LMND.device)
-        terms = block_terms([run.term for run in runs], stream_LMND, sequences, healthy, start)
-        return (terms * self.on_device(shares, terms.dtype)).sum(0)
+    def block_shares(self, rows: Sequence[int]) -> np.ndarray:
+        """What each block counts in the terms of these rows (L, R); a run's shares add up to one."""
+        depth, chosen = self.setting.shape.depth, [self.runs[self.alive[row]].blocks for row in rows]
+        return np.array([[(block in blocks) / len(blocks) if blocks else 1 / depth for blocks in chosen] for block in range(depth)]).reshape(depth, len(rows))
+
+    def values(self, stream_LRND: torch.Tensor, sequences: int, start: torch.Tensor | None = None) -> torch.Tensor:
+        """The terms (R,) of the rows that have one, averaged over their blocks and over sequences, from their stream."""
+        kinds = [self.runs[self.alive[row]].term for row in self.with_term()]
+        healthy = torch.full((len(kinds),), self.setting.healthy_q, device=stream_LRND.device)
+        return (block_terms(kinds, stream_LRND, sequences, healthy, start) * self.shares).sum(0)
 
     def solve_weights(self) -> None:
         """Give each term the weight at which it adds the wanted loss on the probe batch, in the run's first state."""
-        rows = [row for row in self.with_term() if self.trajectories[self.alive[row]].trained == 0]
-        if not rows:
+        rows = self.with_term()
+        if all(self.trajectories[self.alive[row]].trained for row in rows):
             return
         with torch.no_grad():
             skip = self.on_device(self.planned()[rows, 0], torch.float32)
-            passed = run_forward(self.flat[rows], self.probe.expand(len(rows), -1, -1), skip, self.kinds(rows), self.setting.shape)
-            terms = self.values(rows, passed.stream, len(self.probe)).tolist()
+            passed = run_forward(self.flat[self.rows], self.probe.expand(len(rows), -1, -1), skip, self.kinds(rows), self.setting.shape)
+            terms = self.values(passed.stream, len(self.probe)).tolist()
         for row, term in zip(rows, terms, strict=True):
-            run = self.runs[self.alive[row]]
-            self.trajectories[self.alive[row]].term_weight = run.added / term if term > 0 else 0.0
+            run, trajectory = self.runs[self.alive[row]], self.trajectories[self.alive[row]]
+            if trajectory.trained == 0:
+                trajectory.term_weight = run.added / term if term > 0 else 0.0
 
     def batches(self) -> torch.Tensor:
         """Training tokens (M, B, T+1), each run at its own place in the stream (`batch_at` of text.py, for all at once)."""
@@ -172,63 +197,73 @@ class Stack:
         places = (clocks * context)[:, None, None] + (np.arange(batch) * stride)[:, None] + np.arange(context + 1)
         return self.on_device(self.train[places].astype(np.int64), torch.int64)
 
-    def push(self, passed: KernelPass | TorchPass) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """What the terms add to the loss (R,), and its gradient (L, R, N, D) on the stream of the rows that have one."""
-        rows = self.with_term()
-        if not rows:
-            return None
-        shape, whole = self.setting.shape, len(rows) == len(self.alive)
-        stream = (passed.stream if whole else passed.stream[:, rows]).detach().requires_grad_()
-        start = self.directions[rows].view(len(rows), shape.depth, -1).transpose(0, 1).reshape(-1, shape.width)
-        weight = self.on_device([self.trajectories[self.alive[row]].term_weight for row in rows], torch.float32)
-        added = self.values(rows, stream, self.setting.batch, start) * weight
-        self.directions[rows] = start.view(shape.depth, len(rows), -1).transpose(0, 1).reshape(len(rows), -1)
-        new = [place for place, row in enumerate(rows) if self.trajectories[self.alive[row]].trained == 0]
-        if new:
-            for place, value in zip(new, added.detach()[new].tolist(), strict=True):
-                self.trajectories[self.alive[rows[place]]].first_added = value
-        return added, torch.autograd.grad(added.sum(), stream)[0]
+    def inputs(self) -> Inputs:
+        """What the next step needs to know of each live run, on the device."""
+        plan = self.planned()
+        return Inputs(
+            self.batches(), self.on_device(plan[:, 0], torch.float32), self.on_device(plan[:, 1]), self.on_device(plan[:, 2]),
+            self.on_device([self.clock[i] for i in self.alive], torch.int64),
+            self.on_device([self.trajectories[i].term_weight for i in self.alive], torch.float32),
+        )  # fmt: skip
 
-    def gradients(self) -> tuple[torch.Tensor, torch.Tensor | None]:
+    def push(self, passed: KernelPass | TorchPass, weight_M: torch.Tensor) -> torch.Tensor | None:
+        """Gradient (L, R, N, D) of the weighted terms on the stream of the rows that have one; what they add is noted."""
+        rows, shape = self.rows, self.setting.shape
+        if not len(rows):
+            return None
+        stream = (passed.stream if len(rows) == len(self.alive) else passed.stream[:, rows]).detach().requires_grad_()
+        start = self.directions[rows].view(len(rows), shape.depth, -1).transpose(0, 1).reshape(-1, shape.width)
+        added = self.values(stream, self.setting.batch, start) * weight_M[rows]
+        self.directions[rows] = start.view(shape.depth, len(rows), -1).transpose(0, 1).reshape(len(rows), -1)
+        self.added[rows] = added.detach()
+        return torch.autograd.grad(added.sum(), stream)[0]
+
+    def gradients(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Gradient (M, P) of task loss plus weighted terms that are clipped with it, and (M, P) of the terms that are not."""
-        setting, skip = self.setting, self.on_device(self.planned()[:, 0], torch.float32)
-        passed = run_forward(self.flat, self.batches(), skip, self.kinds(), setting.shape, setting.precision)
-        pushed, one = self.push(passed), torch.ones_like(skip)
+        passed = run_forward(self.flat, inputs.tokens, inputs.skip, self.kinds(), self.setting.shape, self.setting.precision)
+        pushed, one = self.push(passed, inputs.weight), torch.ones_like(inputs.skip)
         if pushed is None:
             return passed.backward(one), None
-        rows = self.with_term()
-        exempt = self.on_device([float(self.runs[self.alive[row]].exempt) for row in rows], torch.float32).view(1, -1, 1, 1)
-        some_exempt = any(self.runs[self.alive[row]].exempt for row in rows)
-        grad = passed.backward(one, self.spread_rows(pushed[1] * (1 - exempt) if some_exempt else pushed[1], rows), again=some_exempt)
-        return grad, passed.backward(0 * one, self.spread_rows(pushed[1] * exempt, rows)) if some_exempt else None
+        if not any(self.runs[self.alive[row]].exempt for row in self.with_term()):
+            return passed.backward(one, self.spread_rows(pushed)), None
+        alone = self.exempt.view(1, -1, 1, 1)
+        grad = passed.backward(one, self.spread_rows(pushed * (1 - alone)), again=True)
+        return grad, passed.backward(0 * one, self.spread_rows(pushed * alone))
 
-    def spread_rows(self, part_LRND: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
-        """Some rows' part of the stream as one for all live runs, zero for the others."""
-        if len(rows) == len(self.alive):
+    def spread_rows(self, part_LRND: torch.Tensor) -> torch.Tensor:
+        """The part of the stream of the rows with a term as one for all live runs, zero for the others."""
+        if len(self.rows) == len(self.alive):
             return part_LRND
         whole = part_LRND.new_zeros(len(part_LRND), len(self.alive), *part_LRND.shape[2:])
-        whole[:, rows] = part_LRND
+        whole[:, self.rows] = part_LRND
         return whole
 
-    def step(self) -> None:
-        """One step of every live run: clipped at the run's own norm, at its own learning rate, decay and step count."""
-        rule, plan = self.setting.optimiser, self.planned()
-        grad, unclipped = self.gradients()
+    def compute(self, inputs: Inputs) -> None:
+        """One step on the device, without a look at any value: each run clipped at its own norm, at its own learning rate, decay and step count."""
+        clip = self.setting.optimiser.clip
+        grad, unclipped = self.gradients(inputs)
         norm = compute_norms(grad)
         finite = norm.isfinite() if unclipped is None else norm.isfinite() & unclipped.isfinite().all(1)
-        factor = torch.where(finite & (self.broken < 0), (rule.clip / norm).clamp_max(1.0), 0.0)
+        factor = torch.where(finite & (self.broken < 0), (clip / norm).clamp_max(1.0), 0.0)
         if unclipped is not None:
             grad = grad * factor.unsqueeze(1).to(grad.dtype) + unclipped
             factor = (factor > 0).double()
-        self.clipped += finite & (norm > rule.clip)
-        clock = self.on_device([self.clock[i] for i in self.alive], torch.int64)
-        self.broken = torch.where(~finite & (self.broken < 0), clock, self.broken)
-        controls = Controls(self.on_device(plan[:, 1]), self.on_device(plan[:, 2]), factor, clock.double() + 1)
-        self.update(grad, controls)
+        self.clipped += finite & (norm > clip)
+        self.broken.copy_(torch.where(~finite & (self.broken < 0), inputs.clock, self.broken))
+        self.update(grad, Controls(inputs.rate, inputs.decay, factor, inputs.clock.double() + 1))
+
+    def step(self) -> None:
+        """One step of every live run."""
+        self.run(self.inputs())
+        new = [(row, i) for row, i in enumerate(self.alive) if self.trajectories[i].trained == 0]
+        if any(self.runs[i].term != "none" for _, i in new):
+            added = self.added.tolist()
+            for row, i in new:
+                self.trajectories[i].first_added = added[row]
         for i in self.alive:
             self.trajectories[i].trained += 1
             self.clock[i] += 1
-        if self.flat.device.type == "cpu" and not finite.all():
+        if self.flat.device.type == "cpu" and (self.broken >= 0).any():
             self.take_in()
 
     def update(self, grad_MP: torch.Tensor, controls: Controls) -> None:
@@ -244,6 +279,37 @@ class Stack:
             OPTIMISERS[kind](*parts, numbers, self.setting.shape.matrices, self.setting.optimiser)
             if len(rows) < len(kinds):
                 self.flat[rows], _, self.moment1[rows], self.moment2[rows] = parts
+
+
+class Captured:
+    """A stack's step as one CUDA graph: launched as a whole, where a step of small networks is mostly launching. Captured at the first call."""
+
+    def __init__(self, stack: Stack):
+        self.stack, self.held, self.graph = stack, None, None
+
+    def __call__(self, inputs: Inputs) -> None:
+        if self.graph is None:
+            self.capture(inputs)
+        for held, new in zip(self.held, inputs, strict=True):
+            held.copy_(new)
+        self.graph.replay()
+
+    def capture(self, inputs: Inputs) -> None:
+        """Record the step on inputs that stay where they are; the steps that warm up are taken back."""
+        stack, names = self.stack, (*ROWS, "clipped", "broken", "added")
+        self.held = Inputs(*(each.clone() for each in inputs))
+        before = [getattr(stack, name).clone() for name in names]
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                stack.compute(self.held)
+        torch.cuda.current_stream().wait_stream(side)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            stack.compute(self.held)
+        for name, value in zip(names, before, strict=True):
+            getattr(stack, name).copy_(value)
 
 
 def plan_runs(runs: Sequence[Run], setting: Setting) -> np.ndarray:
