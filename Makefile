@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .ONESHELL:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help ask setup tex fresh reproduce test clean
+.PHONY: help ask setup tex fresh reproduce test bench clean
 unexport GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 SCALE ?= laptop
@@ -104,6 +104,9 @@ tex: ## LaTeX for the paper: installed when run as root, otherwise named
 
 test: .venv/.tests-installed tex ## all tests; ARGS='-k seal' for some
 	@OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 .venv/bin/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
+
+bench: setup ## the engine against an honest loop, side by side: five minutes, results/bench.json
+	@PYTHONPATH=.:src .venv/bin/python benchmarks/bench.py
 
 clean: ## remove the environment, clones and checkpoints; what git tracks stays
 	@rm -rf .venv build .checkpoints *.egg-info src/*.egg-info .pytest_cache .hypothesis

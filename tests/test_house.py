@@ -29,7 +29,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 STUDY = [
     "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure",
     "text vocabulary passes measure",
-    "engine engine.runs engine.stack engine.optimisers engine.training tables plan progress",
+    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress",
     "checkpoint pools fanout analysis figures experiments stage",
     "engine.__main__",
 ]

@@ -30,6 +30,7 @@ def run_last(
     """The last block's residual stream (M, N, D) and the mean loss (M,) in nats per token, in the precision of the weights."""
     if kernel.available(flat_MP):
         return KernelPass.read(flat_MP, tokens_MBT, skip_M, kinds, shape)
+    torch.backends.cuda.matmul.allow_tf32 = False
     named = views(flat_MP, shape)
     last = residual_stream(named, tokens_MBT[..., :-1], skip_M, kinds, shape)[-1]
     return last, token_losses(named, last, tokens_MBT[..., 1:])
@@ -40,6 +41,7 @@ class TorchPass:
 
     def __init__(self, flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape, precision: str):
         reduced = PRECISIONS[precision]
+        torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
         self.leaves = {name: weight.detach().requires_grad_() for name, weight in views(flat_MP, shape).items()}
         with torch.autocast(flat_MP.device.type, reduced) if reduced else nullcontext():
             self.blocks = [x.float() if reduced else x for x in residual_stream(self.leaves, tokens_MBT[..., :-1], skip_M, kinds, shape)]

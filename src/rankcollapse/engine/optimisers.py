@@ -49,12 +49,11 @@ def adamw(
         x.to(flat_MP.dtype).unsqueeze(1) for x in (controls.rate, controls.decay, controls.factor, correction1, correction2)
     )
     moving = factor > 0
-    grad = torch.where(moving, grad_MP * factor, 0.0)
-    first_MP.copy_(torch.where(moving, first_MP.lerp(grad, 1 - rule.beta1), first_MP))
-    second_MP.copy_(torch.where(moving, second_MP * rule.beta2 + grad.square() * (1 - rule.beta2), second_MP))
-    rate = torch.where(moving, rate, 0.0)
-    flat_MP[:, :matrices].mul_(1 - rate * decay)
-    flat_MP.sub_(rate / correction1 * first_MP / ((second_MP / correction2).sqrt() + rule.epsilon))
+    going, grad = moving.to(flat_MP.dtype), torch.where(moving, grad_MP * factor, 0.0)
+    first_MP.lerp_(grad, (1 - rule.beta1) * going)
+    second_MP.lerp_(grad.square_(), (1 - rule.beta2) * going)
+    flat_MP[:, :matrices].mul_(1 - rate * decay * going)
+    flat_MP.addcdiv_(first_MP * (-rate / correction1 * going), (second_MP / correction2).sqrt_().add_(rule.epsilon))
 
 
 OPTIMISERS: dict[str, Callable[..., None]] = {"adamw": adamw}

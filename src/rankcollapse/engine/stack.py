@@ -7,11 +7,11 @@ on the device until a measurement reads it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from rankcollapse.engine.capture import Captured, Inputs
 from rankcollapse.engine.optimisers import OPTIMISERS, Controls, compute_norms
 from rankcollapse.engine.runs import Run, Setting, State, Trajectory, fresh_state
 from rankcollapse.events import collapsed_rank
@@ -23,18 +23,6 @@ from rankcollapse.text import require_tokens
 
 ROWS = ("flat", "moment1", "moment2", "directions")
 """Tensors with one row a live run; they are what a checkpoint holds."""
-
-
-class Inputs(NamedTuple):
-    """What changes from step to step, one entry a live run."""
-
-    tokens: torch.Tensor
-    skip: torch.Tensor
-    rate: torch.Tensor
-    decay: torch.Tensor
-    clock: torch.Tensor
-    weight: torch.Tensor
-    """Of the added term."""
 
 
 class Stack:
@@ -62,7 +50,7 @@ class Stack:
 
     def forget(self) -> None:
         """Start afresh what the device counts between two measurements, after the live runs have changed."""
-        self.run = Captured(self) if self.setting.graph and self.setting.device == "cuda" else self.compute
+        self.run = Captured(self, (*ROWS, "clipped", "broken", "added")) if self.setting.graph and self.setting.device == "cuda" else self.compute
         self.clipped = torch.zeros(len(self.alive), dtype=torch.int64, device=self.setting.device)
         self.broken = torch.full((len(self.alive),), -1, dtype=torch.int64, device=self.setting.device)
         """The step at which a run's gradient was not finite any more."""
@@ -279,37 +267,6 @@ class Stack:
             OPTIMISERS[kind](*parts, numbers, self.setting.shape.matrices, self.setting.optimiser)
             if len(rows) < len(kinds):
                 self.flat[rows], _, self.moment1[rows], self.moment2[rows] = parts
-
-
-class Captured:
-    """A stack's step as one CUDA graph: launched as a whole, where a step of small networks is mostly launching. Captured at the first call."""
-
-    def __init__(self, stack: Stack):
-        self.stack, self.held, self.graph = stack, None, None
-
-    def __call__(self, inputs: Inputs) -> None:
-        if self.graph is None:
-            self.capture(inputs)
-        for held, new in zip(self.held, inputs, strict=True):
-            held.copy_(new)
-        self.graph.replay()
-
-    def capture(self, inputs: Inputs) -> None:
-        """Record the step on inputs that stay where they are; the steps that warm up are taken back."""
-        stack, names = self.stack, (*ROWS, "clipped", "broken", "added")
-        self.held = Inputs(*(each.clone() for each in inputs))
-        before = [getattr(stack, name).clone() for name in names]
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                stack.compute(self.held)
-        torch.cuda.current_stream().wait_stream(side)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            stack.compute(self.held)
-        for name, value in zip(names, before, strict=True):
-            getattr(stack, name).copy_(value)
 
 
 def plan_runs(runs: Sequence[Run], setting: Setting) -> np.ndarray:
