@@ -143,7 +143,7 @@ def peak_memory() -> float:
     setting = make_setting(64)
     engine_steps(64)()
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return used / (stack_bytes(setting, MODELS, BATCH) + BACKGROUND)
+    return used / (stack_bytes(setting, MODELS) + BACKGROUND)
 
 
 def estimate_study(threads: int) -> float:

@@ -51,7 +51,7 @@ def main() -> int:
                 stack = Stack([Run(f"run/{seed}", seed, 100) for seed in range(models)], setting, stream, probe)
                 seconds = measure(stack, 10)
                 work, moved = count_flops(setting.shape, setting.batch), count_bytes(setting.shape, setting.batch, 2 if precision == "bf16" else 4)
-                peak, planned = torch.cuda.max_memory_allocated() / 2**30, stack_bytes(setting, models, len(probe)) / 2**30
+                peak, planned = torch.cuda.max_memory_allocated() / 2**30, stack_bytes(setting, models) / 2**30
                 print(f"{precision:<10} {'yes' if graph else 'no':<6} {models:>4} {1e3 * seconds:>10.2f} {work / seconds / 1e12:>8.1f} "
                       f"{moved / seconds / 1e9:>6.0f} {peak:>6.1f} {planned:>8.1f}", flush=True)  # fmt: skip
                 if models == 4:

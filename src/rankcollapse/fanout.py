@@ -80,7 +80,7 @@ def train_table(
     """
     check_table(label, runs, setting.shape)
     check_stream(runs, setting, folder)
-    check_memory(label, setting, min(block, len(runs)), len(probe))
+    check_memory(label, setting, min(block, len(runs)))
     jobs = cut_table(label, runs, block, setting=setting, folder=Path(folder).resolve(), probe=probe, data=data, store=store if fanout.kind == "local" else store.resolve(), seconds=seconds)
     run_jobs(jobs, fanout)
     results = {}
@@ -131,7 +131,7 @@ def run_jobs(jobs: Sequence[Job], fanout: Fanout) -> None:
                 running[pool.submit(partial(work, job))] = job
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 job, answer = running.pop(future), future.result()
-                if isinstance(answer, Refusal):
+                if isinstance(answer, Exception):
                     raise answer
                 if answer != job.digest or not job.path.is_file():
                     raise Refusal(job.label, "the result of this stack is missing", expected=str(job.path), cure="run the same command again")

@@ -302,7 +302,7 @@ void attention(const Head *h, const real *q, const real *k, const real *v, int64
 /* Gradient of one of queries and keys through `unit`, into rows of dqkv. */
 void unit_back(const Head *h, const real *d, const real *unit, const real *inverse, real factor, real *to, int64_t ld) {
     for (int64_t t = 0; t < h->T; t++, d += h->lds, unit += h->lds, to += ld) {
-        real along = h->norm ? dot(d, unit, h->S) / (h->S * factor) : 0;
+        real along = h->norm && factor != 0 ? dot(d, unit, h->S) / (h->S * factor) : 0;
         for (int64_t i = 0; i < h->S; i++) to[i] = inverse[t] * (factor * d[i] - along * unit[i]);
     }
 }
@@ -450,7 +450,7 @@ double sequence_loss(Net *s, const real *w, const real *x, const int64_t *tokens
     multiply(s->T, V, s->D, s->in, s->ld, 1, s->packed[0], 0, s->logits, s->ldv);
     for (int64_t t = 0; t < s->T; t++) {
         real *row = s->logits + t * s->ldv, top = row[0], chosen = row[tokens[t + 1]];
-        for (int64_t i = V; i < s->ldv; i++) row[i] = LOWEST * 2;
+        for (int64_t i = V; i < s->ldv; i++) row[i] = -INFINITY;
 #pragma omp simd reduction(max : top)
         for (int64_t i = 0; i < V; i++) top = row[i] > top ? row[i] : top;
         vec sum = all(0);
@@ -507,7 +507,7 @@ void block_backward(Net *s, const real *w, int64_t block, const real *treat, rea
             set_head(s, w, block, h, treat, k);
             const real *q = k.qkv + h * S;
             real *dq = dqkv + h * S, dlog = attention_back(&s->head, q, q + D, q + 2 * D, s->ld3, k.mixed + h * S, dmixed + h * S, ld, dq, dq + D, dq + 2 * D);
-            if (s->head.learned) gains[2 * D + h] += dlog / gain_of(s, w, block, 2)[h];
+            if (s->head.learned && s->head.scale != 0) gains[2 * D + h] += dlog / gain_of(s, w, block, 2)[h];
         }
         normalise(T, D, ld, x, D, gain_of(s, w, block, 0), s->hat, s->in, k.stats, true);
         weight_gradient(s, s->in, ld, D, dqkv, s->ld3, 3 * D, dw[QKV]);

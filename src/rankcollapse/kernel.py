@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from uuid import uuid4
 
 import torch
 
@@ -48,8 +49,9 @@ def load_libraries() -> dict[torch.dtype, ctypes.CDLL]:
     try:
         return {dtype: ctypes.CDLL(str(compile_library(compiler, dtype))) for dtype in TOLERANCE}
     except (OSError, subprocess.CalledProcessError) as error:
-        said = getattr(error, "stderr", "") or str(error)
-        print(f"engine: the kernel does not compile here, so PyTorch alone, several times slower: {said.strip().splitlines()[0]}", file=sys.stderr)
+        said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
+        why = next((line for line in said if "error" in line), said[0])
+        print(f"engine: the kernel does not compile here, so PyTorch alone, several times slower: {why}", file=sys.stderr)
         return {}
 
 
@@ -60,7 +62,7 @@ def compile_library(compiler: str, dtype: torch.dtype) -> Path:
     about = [version, *flags, platform.machine(), *processor_flags()]
     path = cache_folder() / f"kernel-{sha256_bytes(SOURCE.read_bytes() + chr(10).join(about).encode())[:24]}.so"
     if not path.exists():
-        staging = path.with_suffix(f".{os.getpid()}")
+        staging = path.with_suffix(f".{uuid4().hex}")
         subprocess.run([compiler, *flags, str(SOURCE), "-o", str(staging)], check=True, capture_output=True, text=True)
         os.replace(staging, path)
     return path
@@ -72,9 +74,8 @@ def cache_folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        folder = Path(tempfile.gettempdir()) / f"rankcollapse-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+        return Path(tempfile.mkdtemp(prefix="rankcollapse-"))
+    return folder if os.access(folder, os.W_OK) else Path(tempfile.mkdtemp(prefix="rankcollapse-"))
 
 
 def processor_flags() -> list[str]:
@@ -104,6 +105,8 @@ class Threads:
     @classmethod
     def use(cls, count: int) -> None:
         """Spread calls over this many threads."""
+        if cls.pool is not None:
+            cls.pool.shutdown()
         cls.count = count
         cls.pool = ThreadPoolExecutor(count, initializer=torch.set_flush_denormal, initargs=(True,)) if count > 1 else None
 

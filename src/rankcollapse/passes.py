@@ -107,7 +107,7 @@ class KernelPass:
     def backward(self, share_M: torch.Tensor, added_LMND: torch.Tensor | None = None, again: bool = False) -> torch.Tensor:
         """As `TorchPass.backward`; sets `loss`."""
         grad, self.loss = torch.empty_like(self.flat), torch.empty(len(self.flat), dtype=torch.float64)
-        share, added = share_M.to(self.flat.dtype).contiguous(), None if added_LMND is None else added_LMND.contiguous()
+        share, added = share_M.to(self.flat.dtype).contiguous(), None if added_LMND is None else added_LMND.to(self.flat.dtype).contiguous()
 
         def rest(part: slice) -> tuple[object, ...]:
             kept = self.keep[part.start * self.size :]

@@ -59,7 +59,7 @@ def count_bytes(shape: Shape, batch: int, size: int) -> float:
     return size * (4 * activations + 4 * tokens * shape.vocabulary) + 4 * 9 * shape.size
 
 
-def stack_bytes(setting: Setting, models: int, probe: int) -> int:
+def stack_bytes(setting: Setting, models: int) -> int:
     """Memory of a stack of so many models: weights, moments, gradient, what the passes keep, and the stream with its gradient."""
     shape, tokens = setting.shape, setting.batch * setting.shape.context
     weights = 4 * 4 * shape.size
@@ -71,9 +71,9 @@ def stack_bytes(setting: Setting, models: int, probe: int) -> int:
     return models * (weights + passes + 3 * stream + 4 * 2 * shape.size) + logits
 
 
-def check_memory(label: str, setting: Setting, models: int, probe: int) -> None:
+def check_memory(label: str, setting: Setting, models: int) -> None:
     """Refuse a stack that this machine's memory cannot hold."""
-    needed, free = stack_bytes(setting, models, probe) + BACKGROUND, free_memory(setting.device)
+    needed, free = stack_bytes(setting, models) + BACKGROUND, free_memory(setting.device)
     if free is not None and needed > free:
         raise Refusal(
             label, f"one stack of {models} runs does not fit into memory", expected=f"{needed / 2**30:.1f} GiB", observed=f"{free / 2**30:.1f} GiB free",
@@ -123,13 +123,13 @@ def plan_study(params: Params) -> str:
         number = sum(run.steps for run in runs)
         work = number * count_flops(setting.shape, scale.batch)
         steps, flops, moved = steps + number, flops + work, moved + number * count_bytes(setting.shape, scale.batch, size)
-        memory = stack_bytes(setting, min(scale.stack, len(runs)), scale.probe.rank_sequences) / 2**30
+        memory = stack_bytes(setting, min(scale.stack, len(runs))) / 2**30
         lines.append(f"{stage:<10} {role:<8} {setting.shape.depth:>5} {len(runs):>5} {-(-len(runs) // scale.stack):>6} {number:>13,} {work / 1e15:>8.2f} {memory:>11.2f}")
     lines += [f"{'total':<10} {'':<8} {'':>5} {'':>5} {'':>6} {int(steps):>13,} {flops / 1e15:>8.2f}", ""]
     lines += [f"{'device':<14} {'hours, arithmetic':>17} {'hours, memory':>14} {'hours, estimate':>16} {'stacks that fit':>16}"]
     for device in PROCESSORS:
         arithmetic, memory = flops / device.flops / 3600, moved / device.bandwidth / 3600
-        stack = stack_bytes(setting_of(scale, scale.depths.deep, 1.0), scale.stack, scale.probe.rank_sequences)
+        stack = stack_bytes(setting_of(scale, scale.depths.deep, 1.0), scale.stack)
         estimate = max(arithmetic / device.share, memory / 0.6)
         lines.append(f"{device.name:<14} {arithmetic:>17.2f} {memory:>14.2f} {estimate:>16.2f} {int(device.memory // stack):>16}")
     return "\n".join([*lines, "", "An estimate: the larger of arithmetic at the share of the tensor cores that small products reach (20-25 %) and memory at 60 % of its bandwidth;",
@@ -151,9 +151,11 @@ def setting_of(scale: Scale, depth: int, healthy_q: float) -> Setting:
     return Setting(shape, scale.optimiser, scale.batch, model.init_std, healthy_q, device, precision, hardware.graph)
 
 
-def main(_: str, name: str) -> None:
+def main(option: str, name: str) -> None:
     """Print the plan of a scale: `python -m rankcollapse.engine --plan SCALE`."""
     params = load_params()
+    if option != "--plan":
+        raise Refusal("usage", "wrong option", expected="--plan SCALE", observed=option)
     if name not in type(params.scales).model_fields:
         raise Refusal("--plan", "no such scale", expected=", ".join(type(params.scales).model_fields), observed=name)
     print(plan_study(params.model_copy(update={"scale": name})))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import pickle
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import astuple
+from functools import partial
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
@@ -32,7 +35,7 @@ STOP_SECONDS = 5
 
 
 class Pool(Protocol):
-    """Where jobs are trained; a future's result is the job's digest, or a refusal that was not raised there."""
+    """Where jobs are trained; a future's result is the job's digest, or an exception that was not raised there."""
 
     def submit(self, call: Call) -> Future: ...
 
@@ -153,15 +156,28 @@ class Cluster:
         self.executor, self.topic, self.halt, self.futures = executor, topic, halt, []
 
     def submit(self, call: Call) -> Future:
-        """Run when a worker with the resources is free."""
-        self.futures.append(self.executor.submit(run_there, call, self.topic, self.halt))
+        """Run when a worker with the resources is free.
+
+        The job travels as a parcel: Dask itself would end a worker that cannot read it, and say nothing.
+        """
+        parcel = pickle.dumps(partial(run_there, call, self.topic, self.halt))
+
+        def unpack() -> object:
+            try:
+                job = pickle.loads(parcel)
+            except Exception as error:
+                return pickle.UnpicklingError(f"{type(error).__name__}: {error}")
+            return job()
+
+        self.futures.append(self.executor.submit(unpack))
         return self.futures[-1]
 
     def stop(self) -> None:
         """Have the workers save and stop; they get a moment for it, since those of SLURM end with this process."""
         self.halt.parent.mkdir(parents=True, exist_ok=True)
         self.halt.touch()
-        wait(self.futures, timeout=STOP_SECONDS)
+        if not wait(self.futures, timeout=STOP_SECONDS).not_done:
+            self.halt.unlink()
 
 
 @contextmanager
@@ -185,6 +201,8 @@ def open_cluster(fanout: Fanout, store: Path, say: Callable[[Report], None]) -> 
             raise
         except KilledWorker as error:
             raise Refusal("fanout", "a stack killed every worker that took it", observed=str(error).splitlines()[0]) from None
+        except pickle.UnpicklingError as error:
+            raise Refusal("fanout", "a worker has not this code", observed=str(error), cure="give all workers this checkout and environment") from None
         except CancelledError:
             raise Refusal("fanout", "the Dask scheduler is gone", cure="start it and run the same command: it goes on from the checkpoints") from None
 
@@ -230,8 +248,24 @@ def start_slurm(profile: dict[str, str | int], gpus: int = 0) -> Any:
         cluster = SLURMCluster(**arguments)
     except (TypeError, ValueError) as error:
         raise Refusal("fanout.slurm", "not what dask_jobqueue.SLURMCluster takes", observed=str(error).splitlines()[0]) from None
+    try:
+        ask_slurm(cluster.job_script())
+    except Refusal:
+        cluster.close()
+        raise
     cluster.scale(jobs=int(profile.get("jobs", 1)))
     return cluster
+
+
+def ask_slurm(script: str) -> None:
+    """Refuse a job that SLURM would not take: dask_jobqueue would log a traceback and leave the table waiting."""
+    try:
+        answer = subprocess.run(["sbatch", "--test-only"], input=script, capture_output=True, text=True)
+    except OSError:
+        raise Refusal("fanout.slurm", "no SLURM here", expected="the command sbatch", cure="start this where jobs can be submitted") from None
+    if answer.returncode:
+        said = (answer.stderr or answer.stdout).strip() or f"exit code {answer.returncode}"
+        raise Refusal("fanout.slurm", "SLURM does not take the job", observed=said.splitlines()[-1])
 
 
 def run_there(call: Call, topic: str, halt: Path) -> str | Refusal | None:

@@ -29,7 +29,8 @@ def ramp_up(start: int, steps: int, floor: float) -> Schedule:
 
 def burst(start: int, steps: int, value: float, factor: float) -> Schedule:
     """`value`, times `factor` from step `start` on for `steps` steps."""
-    return ((0, value), (start - 1, value), (start, factor * value), (start + steps - 1, factor * value), (start + steps, value), (HELD, value))
+    raised = ((start, factor * value), (start + steps - 1, factor * value), (start + steps, value), (HELD, value))
+    return raised if start == 0 else ((0, value), (start - 1, value), *raised)
 
 
 def at(schedule: Schedule, step: int) -> float:

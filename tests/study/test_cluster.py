@@ -29,8 +29,6 @@ from rankcollapse.progress import Report
 from rankcollapse.text import probe_batch
 
 distributed = pytest.importorskip("distributed")
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 STORE = fanout.checkpoint_folder("table")
 TREE = (*RUNS, Run("fork/0", 0, 10, origin=Fork("plain/0", 40)), Run("fork/1", 1, 10, origin=Fork("fork/0", 45)))
 LASTING = (replace(RUNS[0], steps=LONG),)
@@ -48,13 +46,6 @@ def cluster():
     """A scheduler and two workers, each a process that its nanny starts again."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=50) as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def client(cluster):
-    """Somebody who looks at the cluster from outside."""
-    with distributed.Client(cluster, set_as_default=False) as client:
-        yield client
 
 
 @pytest.fixture
@@ -100,13 +91,19 @@ def steps_of(path: Path) -> int:
     return max(state.step for state in checkpoint.load_states(path)[0].values())
 
 
+def kill_busy(cluster) -> None:
+    """SIGKILL to the worker that has a stack."""
+    [pid] = [nanny.pid for nanny in cluster.workers.values() if cluster.scheduler.workers[nanny.worker_address].processing]
+    os.kill(pid, signal.SIGKILL)
+
+
 @contextmanager
 def extra_worker(cluster, words: Path, **environment: str):
     """One more worker, as a user starts it, which offers a GPU; what it says goes to a file."""
     command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address, "--no-nanny", "--no-dashboard", "--nthreads", "1"]
-    places = os.pathsep.join(map(str, (ROOT, ROOT / "src", HERE)))
     with words.open("w") as stream:
-        process = subprocess.Popen([*command, "--resources", "GPU=1"], env=os.environ | {"PYTHONPATH": places} | environment, stderr=stream)
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment
+        process = subprocess.Popen([*command, "--resources", "GPU=1"], env=environment, stderr=stream)
         try:
             yield
         finally:
@@ -128,94 +125,117 @@ def test_a_cluster_gives_the_bytes_of_one_process(data, dask, capfd):
     assert {f"{record['stack']}: {record['note']}" for record in records if "note" in record} == finished
 
 
-def test_a_killed_workers_stack_goes_on_elsewhere(data, dask, client, capfd):
+REPORT = Report("table 1/1", step=3, runs=2, rate=1.5, left=2.5, ranks=[1.25, 2.75])
+
+
+def speak(say, threads) -> str:
+    """A job that has only something to say."""
+    say(REPORT)
+    return f"{threads} thread"
+
+
+def test_a_report_arrives_whole(dask):
+    """What a worker says reaches the client with all its numbers; a job there has one thread."""
+    heard = []
+    with pools.open_pool(dask, 1, STORE, heard.append) as pool:
+        assert pool.submit(speak).result() == "1 thread"
+        wait_until(lambda: heard, seconds=5)
+    assert heard[0].record | {"time": 0} == REPORT.record | {"time": 0} and heard[0].text == REPORT.text
+
+
+def test_a_killed_workers_stack_goes_on_elsewhere(data, dask, cluster, capfd):
     """SIGKILL in the middle of a stack: another worker takes it, goes on from its checkpoint and says so, and ends with the same bytes."""
     with ThreadPoolExecutor() as threads:
         table = threads.submit(train, data, dask, LASTING, seconds=0.02)
         wait_until(lambda: stacks() and steps_of(stacks()[0]) > 20)
-        [busy] = [address for address, tasks in client.processing().items() if tasks]
-        os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
+        kill_busy(cluster)
         results = table.result()
     said = capfd.readouterr().err
     [step] = re.findall(r"^table 1/1: goes on from step (\d+) *$", said, re.MULTILINE)
     assert 20 < int(step) < LONG and said.splitlines()[-1].rstrip() == "table 1/1: done"
-    records = [json.loads(line) for line in (STORE / "progress.jsonl").read_text().splitlines()]
-    assert all(record["stack"] == "table 1/1" for record in records) and any(record.get("step", 0) > int(step) for record in records)
     assert same_results(results, train(data, HERE_ALONE, LASTING, store=Path("alone")))
 
 
-def test_a_stack_that_kills_its_workers_is_given_up(data, dask, cluster, client, monkeypatch):
+def test_a_stack_that_kills_its_workers_is_given_up(data, dask, cluster, monkeypatch):
     """When the scheduler sends a stack to no further worker, one line says so; its checkpoint stays."""
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
     with ThreadPoolExecutor() as threads:
         table = threads.submit(refusal, train, data, dask, LASTING, seconds=0)
         wait_until(stacks)
-        [busy] = [address for address, tasks in client.processing().items() if tasks]
-        os.kill(client.run(os.getpid, workers=[busy])[busy], signal.SIGKILL)
+        kill_busy(cluster)
         assert table.result().startswith("fanout: a stack killed every worker that took it; found ")
     assert 0 < steps_of(stacks()[0]) < LONG
 
 
-@pytest.mark.parametrize("listens", [False, True])
-def test_a_scheduler_that_does_not_answer_is_one_line(data, monkeypatch, listens, capfd):
-    """Nobody at the address, or somebody who says nothing: refused when the time is up, and nothing is written."""
+@pytest.mark.parametrize(("scheme", "listens"), [("tcp", False), ("tcp", True), ("tpc", False)])
+def test_a_scheduler_that_does_not_answer_is_one_line(data, monkeypatch, scheme, listens, capfd):
+    """Nobody at the address, somebody who says nothing, or a slip of the pen: refused when the time is up, and nothing is written."""
     assert pools.CONNECT_SECONDS <= 15
     monkeypatch.setattr(pools, "CONNECT_SECONDS", 1)
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         if listens:
             server.listen()
-        address, begun = f"tcp://127.0.0.1:{server.getsockname()[1]}", time.monotonic()
+        address, begun = f"{scheme}://127.0.0.1:{server.getsockname()[1]}", time.monotonic()
         line = refusal(train, data, Fanout(kind="dask", scheduler=address))
     assert line.startswith(f"fanout: no Dask scheduler answers; expected {address}; found ") and line.endswith("set fanout.kind: local")
     assert time.monotonic() - begun < 5 and not STORE.exists() and "Traceback" not in capfd.readouterr().err
 
 
-def test_an_address_that_is_none_is_one_line(data):
-    """A scheduler's address with a slip of the pen is refused like one where nobody answers."""
-    assert refusal(train, data, Fanout(kind="dask", scheduler="tpc://127.0.0.1:1")).startswith("fanout: no Dask scheduler answers; ")
+STRANGERS = {
+    "other code": ({"RANKCOLLAPSE_KERNEL": "off"}, "table 1/1: a worker runs another version of the code, or on other hardware; cure: "),
+    "no code": ({"PYTHONPATH": "."}, "fanout: a worker has not this code; found ModuleNotFoundError: "),
+}
 
 
-def test_a_worker_with_other_code_is_refused(data, dask, cluster, tmp_path):
-    """A worker that would compute otherwise trains nothing: one line with the stack's name, and no traceback on its side."""
-    with extra_worker(cluster, tmp_path / "words", RANKCOLLAPSE_KERNEL="off"):
-        line = refusal(train, data, dask.model_copy(update={"gpus": 1}))
-    assert line.startswith("table 1/1: a worker runs another version of the code, or on other hardware; cure: ")
-    assert not stacks() and "Traceback" not in (tmp_path / "words").read_text()
+@pytest.mark.parametrize("kind", STRANGERS)
+def test_a_worker_with_other_code_is_refused(data, dask, cluster, kind):
+    """A worker that would compute otherwise, or where the study is not installed, trains nothing: one line, and no traceback on its side."""
+    environment, words = STRANGERS[kind]
+    Path("sitecustomize.py").write_text("import sys\nsys.modules['rankcollapse'] = None\n")
+    with extra_worker(cluster, Path("words"), **environment):
+        assert refusal(train, data, dask.model_copy(update={"gpus": 1})).startswith(words)
+    assert not stacks() and "Traceback" not in Path("words").read_text()
 
 
-def test_a_stack_waits_for_the_gpu_it_asks_for(data, dask, cluster, tmp_path):
+def test_a_stack_waits_for_the_gpu_it_asks_for(data, dask, cluster):
     """With gpus: 1 two idle workers without a GPU take no stack; one that offers a GPU does when it comes."""
     with ThreadPoolExecutor() as threads:
         table = threads.submit(train, data, dask.model_copy(update={"gpus": 1}))
         wait_until(lambda: any(task.state == "no-worker" for task in cluster.scheduler.tasks.values()))
         time.sleep(0.5)
         assert not table.done() and not stacks()
-        with extra_worker(cluster, tmp_path / "words"):
+        with extra_worker(cluster, Path("words")):
             assert same_results(table.result(timeout=20), train(data, HERE_ALONE, store=Path("alone")))
 
 
-LEAVING = {"Ctrl-C": KeyboardInterrupt, "a fault of the client's": RuntimeError}
+LEAVING = {"Ctrl-C": (KeyboardInterrupt, 0), "a fault of the client's": (RuntimeError, 5)}
+"""How a client leaves, and for how many seconds workers may train on when it has."""
 
 
 @pytest.mark.parametrize("kind", LEAVING)
-def test_workers_stop_when_the_client_leaves(data, dask, client, monkeypatch, kind, capfd):
-    """Whatever ends the client, both workers stop within seconds, each with a checkpoint in the middle; the queued stack is not begun."""
+def test_workers_stop_when_the_client_leaves(data, dask, cluster, monkeypatch, kind, capfd):
+    """Whatever ends the client, both workers stop within seconds, each with a checkpoint in the middle; the queued stack is not begun.
+
+    After Ctrl-C the client waits for them.
+    """
+    fault, seconds = LEAVING[kind]
 
     def leave(*_, **__):
         wait_until(lambda: len(stacks()) == 2)
-        raise LEAVING[kind]
+        raise fault
 
     monkeypatch.setattr(fanout, "wait", leave)
     monkeypatch.setattr(pools, "STOP_SECONDS", 30)
     begun = time.monotonic()
     runs = [replace(LASTING[0], name=f"lasting/{seed}", seed=seed) for seed in range(3)]
-    with pytest.raises(LEAVING[kind]):
+    with pytest.raises(fault):
         train(data, dask, runs, seconds=0)
     assert time.monotonic() - begun < 20
-    wait_until(lambda: not any(client.run(lambda dask_worker: dask_worker.state.executing_count).values()), seconds=5)
+    with distributed.Client(cluster, set_as_default=False) as client:
+        wait_until(lambda: not any(client.run(lambda dask_worker: dask_worker.state.executing_count).values()), seconds)
     files = [path.read_bytes() for path in stacks()]
-    assert len(files) == 2 and all(0 < steps_of(path) < LONG for path in stacks())
+    assert not list(STORE.glob("halt-*")) and len(files) == 2 and all(0 < steps_of(path) < LONG for path in stacks())
     time.sleep(0.3)
     assert [path.read_bytes() for path in stacks()] == files and "Traceback" not in capfd.readouterr().err
 
@@ -254,19 +274,17 @@ def test_a_missing_result_stops_the_stage(data, dask, monkeypatch):
 
 def test_a_stack_finished_twice_is_one_file(data, monkeypatch):
     """Two workers that both finish a stack leave one result, of the same bytes, and no staging file."""
-    jobs = []
-    monkeypatch.setattr(fanout, "run_jobs", lambda given, _: jobs.extend(given))
-    monkeypatch.setattr(fanout, "load_finished", lambda *_: {RUNS[0].name: checkpoint.Finished(None, None, {})})
+    jobs, files = [], []
+    monkeypatch.setattr(fanout, "run_jobs", lambda given, _: (jobs.extend(given), fanout.work(given[0], print, 1)))
     train(data, HERE_ALONE)
-    files = []
-    for _ in range(2):
-        assert fanout.work(jobs[0], lambda _: None, 1) == jobs[0].digest
-        files.append({path.name: path.read_bytes() for path in STORE.iterdir()})
-    assert files[0] == files[1] and list(files[0]) == [jobs[0].path.name]
+    files.append({path.name: path.read_bytes() for path in STORE.iterdir()})
+    assert fanout.work(jobs[0], print, 1) == jobs[0].digest
+    files.append({path.name: path.read_bytes() for path in STORE.iterdir()})
+    jobs[0].path.unlink()
     with ThreadPoolExecutor(2) as threads:
-        jobs[0].path.unlink()
-        list(threads.map(lambda _: fanout.work(jobs[0], lambda _: None, 1), range(2)))
-    assert {path.name: path.read_bytes() for path in STORE.iterdir()} == files[0]
+        list(threads.map(lambda _: fanout.work(jobs[0], print, 1), range(2)))
+    files.append({path.name: path.read_bytes() for path in STORE.iterdir()})
+    assert files[0] == files[1] == files[2] and list(files[0]) == [jobs[0].path.name]
 
 
 def test_a_large_stack_is_sent_without_a_warning(data, dask, recwarn):
@@ -278,21 +296,37 @@ def test_a_large_stack_is_sent_without_a_warning(data, dask, recwarn):
     assert [state.step for _, state in results] == [1, 1] and [str(warning.message) for warning in recwarn] == []
 
 
-def test_slurm_jobs_ask_for_what_is_given(monkeypatch):
+PROFILE = {"queue": "long", "memory": "3GB", "walltime": "02:00:00", "interface": "lo", "jobs": 4}
+
+
+def fake_sbatch(folder: Path, monkeypatch, last: str) -> None:
+    """A command sbatch that keeps the script it is given and ends with a line of shell."""
+    (folder / "sbatch").write_text(f'#!/bin/sh\n[ "$*" = --test-only ] && cat > {folder}/script\n{last}\n')
+    (folder / "sbatch").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+def test_slurm_jobs_ask_for_what_is_given(tmp_path, monkeypatch):
     """The job script has the profile's queue and memory, a stack's GPUs and their announcement; `jobs` of them are started."""
     from dask_jobqueue import SLURMCluster
 
     asked = []
     monkeypatch.setattr(SLURMCluster, "scale", lambda _, jobs: asked.append(jobs))
-    with pools.start_slurm({"queue": "long", "memory": "3GB", "walltime": "02:00:00", "interface": "lo", "jobs": 4}, gpus=2) as cluster:
+    fake_sbatch(tmp_path, monkeypatch, "echo Job 1 to start soon >&2")
+    with pools.start_slurm(PROFILE, gpus=2) as cluster:
         script = cluster.job_script()
-        assert asked == [4]
+        assert asked == [4] and (tmp_path / "script").read_text() == script
     for words in ("#SBATCH -p long", "#SBATCH --mem=3G", "#SBATCH -t 02:00:00", "#SBATCH --gres=gpu:2", "--resources GPU=2", f"{sys.executable} -m"):
         assert words in script, script
 
 
-def test_a_slurm_profile_with_a_slip_is_one_line(data):
-    """An argument that dask_jobqueue does not know is named."""
+def test_a_job_that_slurm_refuses_is_one_line(data, tmp_path, monkeypatch):
+    """What sbatch says against the job is the line; without sbatch it says that; an argument that dask_jobqueue does not know is named."""
+    fake_sbatch(tmp_path, monkeypatch, "echo sbatch: error: invalid partition specified: long >&2; exit 1")
+    where = Fanout(kind="dask", slurm=PROFILE)
+    assert refusal(train, data, where) == "fanout.slurm: SLURM does not take the job; found sbatch: error: invalid partition specified: long"
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert refusal(train, data, where).startswith("fanout.slurm: no SLURM here; expected the command sbatch; cure: ")
     line = refusal(train, data, Fanout(kind="dask", slurm={"qeue": "long", "interface": "lo"}))
     assert line.startswith("fanout.slurm: not what dask_jobqueue.SLURMCluster takes; found ") and "qeue" in line
 

@@ -14,6 +14,7 @@ from test_engine import STACK_TOLERANCE
 
 from rankcollapse import kernel
 from rankcollapse.engine import Run, Stack, State, Trajectory, fresh_state, train_stack
+from rankcollapse.engine.optimisers import OPTIMISERS
 from rankcollapse.events import Settled
 from rankcollapse.schedule import burst, constant, ramp_down
 
@@ -251,6 +252,45 @@ def test_a_broken_run_waits_for_its_measurement(backend, monkeypatch):
     stack = Stack(runs, SETTING, stack.train, stack.probe, {"bad": (4, 5, 6, 7), "good": (6, 12)})
     train_stack(stack)
     assert sorted(stack.kept) == [(0, 4), (0, 5), (1, 6), (1, 12)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+def test_an_unclipped_term_that_is_not_finite(backend, monkeypatch):
+    """Where only the exempt term's gradient is not finite, its run is marked with the weights that it had, and takes no step."""
+    gradients = Stack.gradients
+
+    def spoil(stack, *rest):
+        grad, unclipped = gradients(stack, *rest)
+        if stack.alive == [0, 1, 2] and stack.clock[1] == 2:
+            unclipped[1, 5] = float("inf")
+        return grad, unclipped
+
+    runs = [Run(f"run/{seed}", seed, 4, constant(0.2), "hinge", 0.1, exempt=True) for seed in range(3)]
+    plain, before = trained(runs), trained([replace(run, steps=2) for run in runs])
+    monkeypatch.setattr(Stack, "gradients", spoil)
+    results = trained(runs)
+    trajectory, state = results.pop("run/1")
+    assert (trajectory.diverged_at, trajectory.trained) == (2, 2) and same_state(state, before["run/1"][1])
+    assert far_apart(results, plain) == [] and (backend == "torch" or differing(results, plain) == [])
+
+
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+def test_each_run_has_its_own_optimiser(backend, monkeypatch):
+    """Runs of several optimisers in one stack, in any order: those of AdamW by another name have its bytes, those of none stay where they are."""
+    monkeypatch.setitem(OPTIMISERS, "twin", OPTIMISERS["adamw"])
+    monkeypatch.setitem(OPTIMISERS, "still", lambda *_: None)
+    runs = [Run(f"run/{seed}", seed, 4 + seed) for seed in range(6)]
+    names = ("twin", "adamw", "still", "adamw", "twin", "still")
+    mixed, plain = trained([replace(run, optimiser=name) for run, name in zip(runs, names, strict=True)]), trained(runs)
+    for run, name in zip(runs, names, strict=True):
+        state = mixed[run.name][1]
+        if name == "still":
+            assert same_bits(state.weights, fresh_state(run.seed, SETTING).weights) and not state.moment1.any()
+        elif backend == "kernel":
+            assert differing({run.name: mixed[run.name]}, plain) == []
+        else:
+            assert far_apart({run.name: mixed[run.name]}, plain) == []
+            assert (state.moment2 - plain[run.name][1].moment2).norm() < 1e-3 * state.moment2.norm()
 
 
 @pytest.mark.parametrize("backend", BACKENDS, indirect=True)

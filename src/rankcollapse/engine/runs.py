@@ -84,6 +84,16 @@ class Run:
             if fault:
                 raise Refusal(f"run {self.name}", f"{name} does not fit the run", expected=f"steps {self.start} to {self.end}", observed=fault)
 
+        cadence = self.cadence
+        if min(every for _, every in cadence) < 1 or cadence[0][0] > self.start:
+            expected = f"at least 1, from step {self.start} on"
+            raise Refusal(f"run {self.name}", "measure_every does not fit the run", expected=expected, observed=str(self.measure_every))
+
+    @property
+    def cadence(self) -> Cadence:
+        """Pairs (from this step on, every so many steps)."""
+        return ((self.start, self.measure_every),) if isinstance(self.measure_every, int) else self.measure_every
+
     @property
     def start(self) -> int:
         """The step the run starts at."""
@@ -96,8 +106,7 @@ class Run:
 
     def is_due(self, step: int) -> bool:
         """Whether a measurement falls on a step: every so many from the run's start (or the cadence's), and at its end."""
-        cadence = ((self.start, self.measure_every),) if isinstance(self.measure_every, int) else self.measure_every
-        begun, every = next(((begun, every) for begun, every in reversed(cadence) if begun <= step), cadence[0])
+        begun, every = next((begun, every) for begun, every in reversed(self.cadence) if begun <= step)
         return step == self.end or (step - begun) % every == 0
 
 

@@ -56,6 +56,8 @@ class Stack:
         """The step at which a run's gradient was not finite any more."""
         self.added = torch.zeros(len(self.alive), device=self.setting.device)
         """Loss in nats that each run's term added in the last step."""
+        kinds = [self.runs[i].optimiser for i in self.alive]
+        self.by_optimiser = {kind: self.on_device([row for row, other in enumerate(kinds) if other == kind], torch.int64) for kind in sorted(set(kinds))}
         rows = self.with_term()
         self.rows = self.on_device(rows, torch.int64)
         """Live runs with a term; `shares` (L, R) of their blocks, and which are exempt from clipping."""
@@ -256,16 +258,12 @@ class Stack:
 
     def update(self, grad_MP: torch.Tensor, controls: Controls) -> None:
         """Let each run's optimiser make its step, all runs of one kind at once."""
-        kinds = [self.runs[i].optimiser for i in self.alive]
-        for kind in sorted(set(kinds)):
-            rows = [row for row, other in enumerate(kinds) if other == kind]
-            parts = [self.flat, grad_MP, self.moment1, self.moment2]
-            numbers = controls
-            if len(rows) < len(kinds):
-                parts = [part[rows] for part in parts]
-                numbers = Controls(*(values[rows] for values in controls))
+        for kind, rows in self.by_optimiser.items():
+            parts, numbers, whole = [self.flat, grad_MP, self.moment1, self.moment2], controls, len(rows) == len(self.alive)
+            if not whole:
+                parts, numbers = [part[rows] for part in parts], Controls(*(values[rows] for values in controls))
             OPTIMISERS[kind](*parts, numbers, self.setting.shape.matrices, self.setting.optimiser)
-            if len(rows) < len(kinds):
+            if not whole:
                 self.flat[rows], _, self.moment1[rows], self.moment2[rows] = parts
 
 
