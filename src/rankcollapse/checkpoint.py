@@ -99,8 +99,9 @@ def resume_stack(path: Path, stack: Stack, digest: str) -> str:
         stack.alive = sorted(int(name.removeprefix("live")) for name in states if name.startswith("live"))
         with safetensors.safe_open(str(path), "pt") as stream:
             directions = [stream.get_tensor(f"directions{i}").clone() for i in stack.alive]
-    except Refusal as refusal:
-        return str(refusal)
+    except (Refusal, safetensors.SafetensorError) as error:
+        stack.alive = list(range(len(stack.runs)))
+        return str(error) if isinstance(error, Refusal) else f"{path}: not a whole checkpoint; found {error}"
     stack.final = {int(name.removeprefix("final")): state for name, state in states.items() if name.startswith("final")}
     stack.trajectories = [Trajectory(**values) for values in json.loads(note["trajectories"])]
     stack.kept = {tuple(key): states[f"kept{i}"] for i, key in enumerate(json.loads(note["kept"]))}

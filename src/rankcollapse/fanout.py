@@ -81,7 +81,8 @@ def train_table(
     check_table(label, runs, setting.shape)
     check_stream(runs, setting, folder)
     check_memory(label, setting, min(block, len(runs)))
-    jobs = cut_table(label, runs, block, setting=setting, folder=Path(folder).resolve(), probe=probe, data=data, store=store if fanout.kind == "local" else store.resolve(), seconds=seconds)
+    store = store if fanout.kind == "local" else store.resolve()
+    jobs = cut_table(label, runs, block, setting=setting, folder=Path(folder).resolve(), probe=probe, data=data, store=store, seconds=seconds)
     run_jobs(jobs, fanout)
     results = {}
     for job in jobs:
@@ -141,7 +142,8 @@ def run_jobs(jobs: Sequence[Job], fanout: Fanout) -> None:
 def work(job: Job, say: Callable[[Report], None], threads: int) -> str:
     """Train one job in a worker, from its checkpoint where there is one; the result lies in the store under the digest that is returned."""
     if job.compute_digest() != job.digest:
-        raise Refusal(job.label, "a worker runs another version of the code, or on other hardware", cure="give all workers this checkout and environment")
+        cure = "give all workers this checkout and environment"
+        raise Refusal(job.label, "a worker runs another version of the code, or on other hardware", cure=cure)
     prepare_threads(threads)
     runs, lost = resolve_origins(job)
     stack = Stack(runs, job.setting, load_stream(job.folder, "train"), torch.from_numpy(job.probe), job.keep)

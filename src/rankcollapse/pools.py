@@ -202,7 +202,8 @@ def open_cluster(fanout: Fanout, store: Path, say: Callable[[Report], None]) -> 
         except KilledWorker as error:
             raise Refusal("fanout", "a stack killed every worker that took it", observed=str(error).splitlines()[0]) from None
         except pickle.UnpicklingError as error:
-            raise Refusal("fanout", "a worker has not this code", observed=str(error), cure="give all workers this checkout and environment") from None
+            cure = "give all workers this checkout and environment"
+            raise Refusal("fanout", "a worker has not this code", observed=str(error), cure=cure) from None
         except CancelledError:
             raise Refusal("fanout", "the Dask scheduler is gone", cure="start it and run the same command: it goes on from the checkpoints") from None
 

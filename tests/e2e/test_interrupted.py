@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 from smoke import TEX, Repository
 
 from rankcollapse.checkpoint import load_states, save_states
@@ -41,7 +42,8 @@ def interrupt_training(repository: Repository) -> str:
 def halve(checkpoint: Path) -> None:
     """Halve the weights of every network in a checkpoint."""
     states, note = load_states(checkpoint)
-    save_states(checkpoint, {name: replace(state, weights=state.weights / 2) for name, state in states.items()}, note)
+    beside = {name: tensor for name, tensor in load_file(checkpoint).items() if name.startswith("directions")}
+    save_states(checkpoint, {name: replace(state, weights=state.weights / 2) for name, state in states.items()}, note, beside)
 
 
 @pytest.fixture

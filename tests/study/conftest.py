@@ -10,9 +10,11 @@ import pyarrow as arrow
 import pytest
 import tiny_study
 from corpora import SENTENCES, write_shard
+from interruptible import train_runs
 from networks import write_data
 
-from rankcollapse.engine import prepare_threads
+from rankcollapse import fanout, kernel
+from rankcollapse.engine import Run, State, Trajectory, prepare_threads
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,6 +27,34 @@ def one_thread():
 def shard(tmp_path):
     """One Parquet shard of 40 documents."""
     return write_shard(tmp_path / "a.parquet", arrow.array(SENTENCES))
+
+
+@pytest.fixture
+def threads():
+    """Leave the kernel on as many threads as before."""
+    before = kernel.Threads.count
+    yield kernel.Threads.use
+    kernel.Threads.use(before)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A prepared data folder."""
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def table(data, tmp_path, monkeypatch):
+    """Train a table in this process, with checkpoints of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+
+    def trained(*runs: Run, block: int = 4) -> dict[str, tuple[Trajectory, State]]:
+        results = train_runs(data, runs, block=block, seconds=1e9)
+        fanout.clear_checkpoints("table")
+        return {run.name: result for run, result in zip(runs, results, strict=True)}
+
+    return trained
 
 
 class Study(NamedTuple):

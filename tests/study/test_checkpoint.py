@@ -29,12 +29,6 @@ ROOT = HERE.parent.parent
 STORE = fanout.checkpoint_folder("table")
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """A prepared data folder."""
-    return write_data(tmp_path_factory.mktemp("data"))
-
-
 @pytest.fixture(autouse=True)
 def own_store(tmp_path, monkeypatch):
     """Each test in a folder and with checkpoints of its own, on one core."""
@@ -143,6 +137,20 @@ def test_another_configurations_checkpoint_is_named_and_ignored(data, monkeypatc
     taken = count_steps(monkeypatch)
     assert same_results(train_runs(data, RUNS[2:], seconds=1e9), first) and taken[0] == 0
     assert f"checkpoint ignored: {path}: checkpoint of another configuration" in capsys.readouterr().err
+
+
+def test_a_checkpoint_without_its_directions_is_named_and_ignored(data, monkeypatch, capsys):
+    """States without the vectors that belong to them are no checkpoint: training starts over and ends with the same bytes."""
+    runs = (replace(RUNS[0], steps=6), RUNS[1])
+    whole = train_runs(data, runs, seconds=1e9)
+    [path] = STORE.glob("*.safetensors")
+    digest = checkpoint.load_states(path)[1]["digest"]
+    part = Stack(runs, TABLE_SETTING, make_stream(), draw_tokens(2, SETTING.shape.context + 1))
+    checkpoint.save_stack(path, part, digest)
+    checkpoint.save_states(path, *checkpoint.load_states(path))
+    taken = count_steps(monkeypatch)
+    assert same_results(train_runs(data, runs, seconds=1e9), whole) and taken[0] == 0
+    assert f"checkpoint ignored: {path}: not a whole checkpoint; found " in capsys.readouterr().err
 
 
 CHANGES = {

@@ -23,12 +23,6 @@ from rankcollapse.text import probe_batch
 SHORT = tuple(Run(f"run/{seed}", seed, 6 + seed, constant(0.2 * seed), "hinge", 0.1) for seed in range(5))
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """A prepared data folder."""
-    return write_data(tmp_path_factory.mktemp("data"))
-
-
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
     """Each test with checkpoints of its own."""

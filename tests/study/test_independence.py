@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernels import needs_kernel
 from networks import SETTING, make_stack, same_bits, same_state, train
 from test_engine import STACK_TOLERANCE
 
@@ -31,7 +32,6 @@ TABLE = (
     Run("silent", 7, 5, constant(0.01), query_key="none"),
 )
 Results = dict[str, tuple[Trajectory, State]]
-needs_kernel = pytest.mark.skipif(not kernel.load_libraries(), reason="no compiler, or the kernel is switched off")
 BACKENDS = [pytest.param("kernel", marks=needs_kernel), "torch"]
 
 
