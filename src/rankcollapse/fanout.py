@@ -48,8 +48,13 @@ class Job:
 
     @property
     def path(self) -> Path:
-        """The stack's checkpoint, and in the end its result."""
+        """The finished stack."""
         return path_of(self.store, self.digest)
+
+    @property
+    def part(self) -> Path:
+        """The stack's checkpoint: a name of its own, so that a worker that was given up on cannot write over a result."""
+        return self.path.with_suffix(".part.safetensors")
 
     def compute_digest(self) -> str:
         """What determines the result, by the code that asks."""
@@ -149,25 +154,30 @@ def work(job: Job, say: Callable[[Report], None], threads: int) -> str:
     stack = Stack(runs, job.setting, load_stream(job.folder, "train"), torch.from_numpy(job.probe), job.keep)
     for i, parent in lost.items():
         stack.trajectories[i].diverged_at = parent.diverged_at
-    why = resume_stack(job.path, stack, job.digest)
-    if why not in ("", "none"):
-        say(Report(job.label, note=f"checkpoint ignored: {why}"))
+    for place in (job.path, job.part):
+        why = resume_stack(place, stack, job.digest)
+        if why not in ("", "none"):
+            say(Report(job.label, note=f"checkpoint ignored: {why}"))
+        if not why:
+            break
     if not why and stack.alive:
         say(Report(job.label, note=f"goes on from step {stack.clock[stack.alive[0]]}"))
     watch = Stopwatch(job.label, stack, say)
-    train_stack(stack, save=partial(save, job), save_seconds=job.seconds, say=watch)
-    save(job, stack)
+    train_stack(stack, save=partial(save, job.part, job.digest), save_seconds=job.seconds, say=watch)
+    if why or place != job.path:
+        save(job.path, job.digest, stack)
+        job.part.unlink(missing_ok=True)
     say(Report(job.label, note="done"))
     return job.digest
 
 
-def save(job: Job, stack: Stack) -> None:
-    """Write a stack's checkpoint; a disk that is full leaves the one before."""
+def save(path: Path, digest: str, stack: Stack) -> None:
+    """Write a stack as it is; a disk that is full leaves the file before."""
     try:
-        save_stack(job.path, stack, job.digest)
+        save_stack(path, stack, digest)
     except OSError as error:
         cure = "make room and run the same command again: it goes on from the checkpoint before"
-        raise Refusal(job.path, "checkpoint cannot be written", observed=error.strerror or str(error), cure=cure) from None
+        raise Refusal(path, "checkpoint cannot be written", observed=error.strerror or str(error), cure=cure) from None
 
 
 def resolve_origins(job: Job) -> tuple[list[Run], dict[int, Trajectory]]:

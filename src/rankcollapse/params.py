@@ -160,7 +160,7 @@ class Fanout(Frozen):
     """At most this many processes at a time; without it, one a core."""
     scheduler: str | None = None
     """Address of a running Dask scheduler."""
-    slurm: dict[str, str | int] | None = None
+    slurm: dict[str, str | int | list[str]] | None = None
     """Arguments of dask_jobqueue.SLURMCluster, and `jobs`, how many of them to start."""
     gpus: Annotated[int, Field(ge=0)] = 0
     """GPUs a stack needs, as workers announce them (`--resources GPU=1`)."""

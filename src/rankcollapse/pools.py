@@ -235,7 +235,7 @@ async def knock(scheduler: str) -> None:
     await comm.close()
 
 
-def start_slurm(profile: dict[str, str | int], gpus: int = 0) -> Any:
+def start_slurm(profile: dict[str, str | int | list[str]], gpus: int = 0) -> Any:
     """A Dask cluster of SLURM jobs, one worker each, which ask for the GPUs of a stack and announce them."""
     try:
         from dask_jobqueue import SLURMCluster

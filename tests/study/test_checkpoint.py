@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -108,6 +109,32 @@ def test_a_finished_table_is_not_trained_again(data, uninterrupted, monkeypatch)
     first = train_runs(data)
     taken = count_steps(monkeypatch)
     assert same_results(train_runs(data), first) and same_results(first, uninterrupted) and not taken
+
+
+def test_a_full_disk_leaves_the_checkpoint_before(data, uninterrupted, monkeypatch, capsys):
+    """When the third checkpoint stops fitting in the middle of being written, one line says so, the second is whole, and the same bytes come of it."""
+    save, calls, hard = fanout.save_stack, [], resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+
+    def fill(path, stack, digest):
+        calls.append(stack.clock[0])
+        if len(calls) == 3:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, hard))
+        save(path, stack, digest)
+
+    monkeypatch.setattr(fanout, "save_stack", fill)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        line = refusal(train_runs, data)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    [path] = STORE.glob("*.safetensors")
+    cure = "make room and run the same command again: it goes on from the checkpoint before"
+    assert line == f"{path}: checkpoint cannot be written; found File too large; cure: {cure}"
+    assert path.stat().st_size > 8192 and not [each for each in STORE.iterdir() if each.name.startswith(f".{path.name}")]
+    monkeypatch.setattr(fanout, "save_stack", save)
+    assert same_results(train_runs(data), uninterrupted)
+    assert f"goes on from step {calls[1]}" in capsys.readouterr().err
 
 
 SPOILT = {
