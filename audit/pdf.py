@@ -26,6 +26,7 @@ __all__ = ["PACKAGES", "Sources", "collect_sources", "document_digest", "extract
 PACKAGES = "apt-get install --no-install-recommends texlive-latex-recommended texlive-science lmodern latexmk poppler-utils"
 STAMP = "AuditSources"
 NUMBER = re.compile(r"\d{1,3}(?:[,\u2009\u00a0]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)+|\.\d+|\d+")
+EXPONENT = re.compile(r"(?<=\d)e(-?\d+)$")
 GRAPHICS = ("", ".pdf", ".png", ".jpg", ".jpeg")
 HEADINGS = ("section", "subsection", "subsubsection")
 
@@ -89,9 +90,10 @@ class Sources:
 
     def missing(self, found: Counter[str]) -> Iterator[tuple[Use, str, int, int]]:
         """(use, printed form, times wanted, times found) of each bound value that the PDF shows too seldom."""
-        wanted = Counter(token for _, shown in self.bound for token in set(number_tokens(shown)))
+        plain = {shown: set(number_tokens(EXPONENT.sub("", shown))) for _, shown in self.bound}
+        wanted = Counter(token for _, shown in self.bound for token in plain[shown])
         for use, shown in self.bound:
-            for token in number_tokens(shown):
+            for token in sorted(plain[shown]):
                 if found[token] < wanted[token]:
                     yield use, shown, wanted[token], found[token]
                     break
@@ -119,13 +121,19 @@ def collect_sources(context: Context) -> Sources:
 
 
 def spread_tokens(shown: str) -> list[str]:
-    """The numbers a printed form shows; `1.2e-5` is set as 1.2 x 10 to the minus 5."""
-    return number_tokens(re.sub(r"e(-?\d+)$", r" 10 \1", shown))
+    """The numbers a printed form shows; `1.2e-5` is set as 1.2 x 10 to the minus 5, and of `1.2e12` the PDF's text makes 1.2 and 1012."""
+    return number_tokens(EXPONENT.sub(r" 10 \1", shown)) + [f"10{exponent}" for exponent in EXPONENT.findall(shown)]
+
+
+def powers(text: str) -> set[str]:
+    """Powers of ten in a LaTeX text as the text of a PDF shows them: `10^{12}` is 1012."""
+    return {f"10{exponent}" for exponent in re.findall(r"(?<!\d)10\s*\^\s*\{?(\d+)", text)}
 
 
 def add_scan(sources: Sources, scan: Scan) -> None:
     """Numbers of one source: prose is counted, what LaTeX may repeat is free."""
     reading = scan.reading
+    sources.free |= powers(reading.source)
     sources.counted.update(number_tokens(reading.main.text()))
     sources.free |= set(number_tokens(reading.aside.text()))
     for piece, frame in zip(reading.main.pieces, reading.main.frames, strict=True):
@@ -143,6 +151,7 @@ def add_generated(context: Context, sources: Sources) -> None:
             sources.free |= {token for value in shown for token in number_tokens(value)}
         else:
             reading = read(text, preamble=False)
+            sources.free |= powers(text)
             sources.counted.update(number_tokens(reading.main.text()))
             sources.free |= set(number_tokens(reading.aside.text()))
             for command, _, key, _, _ in reading.uses:

@@ -57,13 +57,21 @@ INLINE real largest(vec v) {
     for (int half = LANES / 2; half; half /= 2) v = larger(v, __builtin_shuffle(v, LANE ^ half));
     return v[0];
 }
-INLINE real dot(const real *a, const real *b, int64_t count) {
+/* A sum in an order that no processor changes: by vectors of LANES, then the rest one by one. */
+template <class Whole, class One> INLINE real add_up(int64_t count, Whole whole, One one) {
     vec sum = all(0);
     int64_t i = 0;
-    for (; i + LANES <= count; i += LANES) sum += load(a + i) * load(b + i);
+    for (; i + LANES <= count; i += LANES) sum += whole(i);
     real result = total(sum);
-    for (; i < count; i++) result += a[i] * b[i];
+    for (; i < count; i++) result += one(i);
     return result;
+}
+INLINE real dot(const real *a, const real *b, int64_t count) {
+    return add_up(count, [&](int64_t i) { return load(a + i) * load(b + i); }, [&](int64_t i) { return a[i] * b[i]; });
+}
+/* Sum of (x - by * y)^2. */
+INLINE real distance(const real *x, const real *y, real by, int64_t count) {
+    return add_up(count, [&](int64_t i) { vec d = load(x + i) - by * load(y + i); return d * d; }, [&](int64_t i) { real d = x[i] - by * y[i]; return d * d; });
 }
 
 #ifdef DOUBLE
@@ -193,13 +201,8 @@ void put(real *to, int64_t ldto, const real *from, int64_t ld, int64_t rows, int
 void normalise(int64_t T, int64_t D, int64_t ld, const real *x, int64_t ldx, const real *gain, real *hat, real *out, real *stats, bool known) {
     for (int64_t t = 0; !known && t < T; t++) {
         const real *row = x + t * ldx;
-        real sum = 0, square = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = 0; i < D; i++) sum += row[i];
-        stats[t] = sum / D;
-#pragma omp simd reduction(+ : square)
-        for (int64_t i = 0; i < D; i++) square += (row[i] - stats[t]) * (row[i] - stats[t]);
-        stats[T + t] = square;
+        const real mean = stats[t] = add_up(D, [&](int64_t i) { return load(row + i); }, [&](int64_t i) { return row[i]; }) / D;
+        stats[T + t] = add_up(D, [&](int64_t i) { vec d = load(row + i) - mean; return d * d; }, [&](int64_t i) { real d = row[i] - mean; return d * d; });
     }
 #pragma omp simd
     for (int64_t t = 0; t < T; t++)
@@ -217,16 +220,12 @@ void normalise(int64_t T, int64_t D, int64_t ld, const real *x, int64_t ldx, con
 /* Gradient through `normalise`: adds to dgain, writes dx = skip * dx + its part. */
 void normalise_back(int64_t T, int64_t D, int64_t ld, real *dout, const real *hat, const real *stats, const real *gain, real *dgain, real skip, real *dx) {
     for (int64_t t = 0; t < T; t++, dout += ld, hat += ld, dx += ld) {
-        real mean = 0, along = 0;
-#pragma omp simd reduction(+ : mean, along)
+#pragma omp simd
         for (int64_t i = 0; i < D; i++) {
             dgain[i] += dout[i] * hat[i];
             dout[i] *= gain[i];
-            mean += dout[i];
-            along += dout[i] * hat[i];
         }
-        mean /= D;
-        along /= D;
+        real mean = add_up(D, [&](int64_t i) { return load(dout + i); }, [&](int64_t i) { return dout[i]; }) / D, along = dot(dout, hat, D) / D;
 #pragma omp simd
         for (int64_t i = 0; i < D; i++) dx[i] = skip * dx[i] + stats[T + t] * (dout[i] - mean - hat[i] * along);
     }
@@ -661,11 +660,9 @@ void split(const Matrix &c, const real *v, real *sigma, real *rest) {
     *sigma = *rest = 0;
     for (int64_t t = 0; t < c.T; t++) {
         const real *row = c.centred + t * c.ld;
-        real along = c.along[t] = dot(row, v, c.D), left = 0;
-#pragma omp simd reduction(+ : left)
-        for (int64_t i = 0; i < c.D; i++) left += (row[i] - along * v[i]) * (row[i] - along * v[i]);
+        real along = c.along[t] = dot(row, v, c.D);
         *sigma += along * along;
-        *rest += left;
+        *rest += distance(row, v, along, c.D);
     }
 }
 

@@ -25,7 +25,7 @@ from audit.records import Refusal, sha256_bytes
 
 SOURCE = Path(__file__).with_name("kernel.cpp")
 SWITCH = "RANKCOLLAPSE_KERNEL"
-FLAGS = ["-O3", "-march=native", "-std=c++17", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-shared", "-fPIC"]
+FLAGS = ["-O3", "-march=native", "-mtune=generic", "-std=c++17", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd", "-shared", "-fPIC"]
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
 """Largest relative difference (norm over norm) between a gradient or a stream of the kernel's and PyTorch's."""
 FIELDS = ("depth", "width", "heads", "context", "vocabulary", "batch", "tokens", "models", "size")

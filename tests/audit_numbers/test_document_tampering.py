@@ -12,6 +12,7 @@ from paper_project import Paper
 from audit.building import build
 from audit.finding import Severity
 from audit.load import write_bytes
+from audit.pdf import powers, spread_tokens
 
 TEX = "manuscript/paper.tex"
 END = "\\end{document}"
@@ -200,3 +201,13 @@ def test_each_pdf_act_is_found(built: Paper, tmp_path: Path, code: str, act: Cal
     act(paper)
     assert any(finding.code == code and words in finding.line() for finding in paper.report().findings)
     assert all(finding.code != code for finding in paper.report("pdf").findings)
+
+
+def test_a_large_power_of_ten_has_its_source(built: Paper, tmp_path: Path) -> None:
+    """The text of a PDF runs `10` and its exponent together: 1.1 x 10^12 shows 1012, which both ways of writing it account for, and 1013 stays a finding."""
+    paper = copy(built, tmp_path)
+    paper.replace("manuscript/paper.tex", r"\end{document}", "It grew to $1.1\\times 10^{12}$ at most.\n\\end{document}")
+    rebuild(paper)
+    assert not [finding.line() for finding in paper.report().findings if finding.code == "A503"]
+    assert "1012" in spread_tokens("1.1e12") and spread_tokens("1.1e-5")[:3] == ["1.1", "10", "5"]
+    assert powers(r"\ensuremath{1.1\times 10^{12}} and 10^3, not 110^{2}") == {"1012", "103"}
