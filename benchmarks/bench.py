@@ -7,7 +7,7 @@ Everything is repeated in turn and compared by medians, both sides on the same n
 from __future__ import annotations
 
 import json
-import resource
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -109,12 +109,14 @@ def compare(sides: dict[str, tuple[Callable[[], float], int, int]], rounds: int)
     return {name: median(values) for name, values in seen.items()}
 
 
-def measure_width(width: int, threads: int, rounds: int) -> dict[str, float]:
-    """Engine, loop, compiled loop and bare products at one width."""
-    sides = {"engine": (engine_steps(width), 1, threads), "loop": (loop_steps(width), threads, 1), "bare": (bare_products(width), threads, 1)}
-    if threads > 1 and width == 64:
-        sides["compiled"] = (loop_steps(width, compiled=True), threads, 1)
-    return compare(sides, rounds)
+def measure_width(width: int, threads: int, rounds: int, repeats: int = 3) -> dict[str, float]:
+    """Engine, loop, compiled loop and bare products at one width: medians of medians over fresh networks, since where they lie in memory matters."""
+    compiled = {"compiled": (loop_steps(width, compiled=True), threads, 1)} if threads > 1 and width == 64 else {}
+    seen = []
+    for _ in range(repeats):
+        sides = {"engine": (engine_steps(width), 1, threads), "loop": (loop_steps(width), threads, 1), "bare": (bare_products(width), threads, 1)}
+        seen.append(compare(sides | compiled, rounds))
+    return {name: median(each[name] for each in seen) for name in seen[0]}
 
 
 def measure_overheads(width: int, threads: int, rounds: int) -> dict[str, float]:
@@ -142,7 +144,8 @@ def peak_memory() -> float:
     """In a process of its own: train a stack for a few steps, and compare."""
     setting = make_setting(64)
     engine_steps(64)()
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    status = Path("/proc/self/status").read_text()
+    used = int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) * 1024  # getrusage would count the parent's peak too
     return used / (stack_bytes(setting, MODELS) + BACKGROUND)
 
 
@@ -166,7 +169,7 @@ def main() -> int:
     ratios: dict[str, float] = {}
     for width in (64, 32):
         for count in sorted({1, threads}):
-            seen = measure_width(width, count, rounds=9)
+            seen = measure_width(width, count, rounds=5)
             print(f"width {width}, {count} thread{'s' * (count > 1)}: " + ", ".join(f"{name} {1e3 * value:.1f}" for name, value in seen.items()), flush=True)
             name = f"engine.width{width}" + (".one_thread" if count < threads else "")
             ratios[f"{name}.vs_loop"] = seen["loop"] / seen["engine"]

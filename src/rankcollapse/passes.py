@@ -48,10 +48,12 @@ class TorchPass:
         self.losses = token_losses(self.leaves, self.blocks[-1], tokens_MBT[..., 1:])
         self.stream, self.loss = torch.stack([x.detach() for x in self.blocks]), self.losses.detach()
 
-    def backward(self, share_M: torch.Tensor, added_LMND: torch.Tensor | None = None, again: bool = False) -> torch.Tensor:
+    def backward(
+        self, share_M: torch.Tensor, added_LMND: torch.Tensor | None = None, again: bool = False, out: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """Gradient (M, P) of share * loss, plus what `added` (the gradient of another loss) brings at every block.
 
-        With `again` the pass may be gone back through once more.
+        With `again` the pass may be gone back through once more. `out` is room for the result, where it can be used.
         """
         outputs, weights = [self.losses], [share_M]
         if added_LMND is not None:
@@ -70,10 +72,10 @@ class KernelPass:
     def __init__(self, flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape):
         self.set_up(flat_MP, tokens_MBT, skip_M, kinds, shape)
         dtype, models = self.flat.dtype, len(self.flat)
-        self.size = kept_size(shape, self.sequences, self.length, dtype)
-        fitting = [index for index, buffer in enumerate(self.spare) if buffer.dtype == dtype and len(buffer) >= models * self.size]
-        self.keep = self.spare.pop(fitting[0]) if fitting else torch.empty(models * self.size, dtype=dtype)
-        self.stream = self.flat.new_empty(shape.depth, models, self.sequences * self.length, shape.width)
+        self.size, rows = kept_size(shape, self.sequences, self.length, dtype), self.sequences * self.length
+        self.buffers = [self.borrow(models * self.size, dtype), self.borrow(shape.depth * models * rows * shape.width, dtype)]
+        self.keep = self.buffers[0]
+        self.stream = self.buffers[1][: shape.depth * models * rows * shape.width].view(shape.depth, models, rows, shape.width)
         self.loss: torch.Tensor | None = None
         self.run("forward", lambda part: (self.stream[0, part], self.stream.stride(0), self.keep[part.start * self.size :], self.size, None))
 
@@ -82,11 +84,20 @@ class KernelPass:
         """The last block's stream and the loss alone; nothing is kept."""
         self = cls.__new__(cls)
         self.set_up(*arguments)
-        self.keep = None
+        self.keep, self.buffers = None, []
         last = self.flat.new_empty(len(self.flat), self.sequences * self.length, self.shape.width)
         loss = torch.empty(len(self.flat), dtype=torch.float64)
         self.run("forward", lambda part: (last[part], 0, None, 0, loss[part]))
         return last, loss
+
+    @classmethod
+    def borrow(cls, size: int, dtype: torch.dtype) -> torch.Tensor:
+        """A buffer of at least this size; it comes back when the pass is gone."""
+        for index, buffer in enumerate(cls.spare):
+            if buffer.dtype == dtype and size <= len(buffer) <= 2 * size:
+                return cls.spare.pop(index)
+        cls.spare.clear()  # of another stack
+        return torch.empty(size, dtype=dtype)
 
     def set_up(self, flat_MP: torch.Tensor, tokens_MBT: torch.Tensor, skip_M: torch.Tensor, kinds: Sequence[str], shape: Shape) -> None:
         """Arguments as the kernel wants them."""
@@ -104,9 +115,12 @@ class KernelPass:
 
         kernel.share_out(len(self.flat), work)
 
-    def backward(self, share_M: torch.Tensor, added_LMND: torch.Tensor | None = None, again: bool = False) -> torch.Tensor:
+    def backward(
+        self, share_M: torch.Tensor, added_LMND: torch.Tensor | None = None, again: bool = False, out: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """As `TorchPass.backward`; sets `loss`."""
-        grad, self.loss = torch.empty_like(self.flat), torch.empty(len(self.flat), dtype=torch.float64)
+        grad = torch.empty_like(self.flat) if out is None else out
+        self.loss = torch.empty(len(self.flat), dtype=torch.float64)
         share, added = share_M.to(self.flat.dtype).contiguous(), None if added_LMND is None else added_LMND.to(self.flat.dtype).contiguous()
 
         def rest(part: slice) -> tuple[object, ...]:
@@ -117,8 +131,7 @@ class KernelPass:
         return grad
 
     def __del__(self) -> None:
-        if getattr(self, "keep", None) is not None:
-            self.spare.append(self.keep)
+        self.spare.extend(getattr(self, "buffers", ()))
 
 
 def kept_size(shape: Shape, sequences: int, tokens: int, dtype: torch.dtype) -> int:

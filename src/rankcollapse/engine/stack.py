@@ -54,6 +54,7 @@ class Stack:
         self.clipped = torch.zeros(len(self.alive), dtype=torch.int64, device=self.setting.device)
         self.broken = torch.full((len(self.alive),), -1, dtype=torch.int64, device=self.setting.device)
         """The step at which a run's gradient was not finite any more."""
+        self.grad = torch.empty_like(self.flat)
         self.added = torch.zeros(len(self.alive), device=self.setting.device)
         """Loss in nats that each run's term added in the last step."""
         kinds = [self.runs[i].optimiser for i in self.alive]
@@ -213,9 +214,9 @@ class Stack:
         passed = run_forward(self.flat, inputs.tokens, inputs.skip, self.kinds(), self.setting.shape, self.setting.precision)
         pushed, one = self.push(passed, inputs.weight), torch.ones_like(inputs.skip)
         if pushed is None:
-            return passed.backward(one), None
+            return passed.backward(one, out=self.grad), None
         if not any(self.runs[self.alive[row]].exempt for row in self.with_term()):
-            return passed.backward(one, self.spread_rows(pushed)), None
+            return passed.backward(one, self.spread_rows(pushed), out=self.grad), None
         alone = self.exempt.view(1, -1, 1, 1)
         grad = passed.backward(one, self.spread_rows(pushed * (1 - alone)), again=True)
         return grad, passed.backward(0 * one, self.spread_rows(pushed * alone))
