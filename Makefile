@@ -105,7 +105,7 @@ tex: ## LaTeX for the paper: installed when run as root, otherwise named
 test: .venv/.tests-installed tex ## all tests; ARGS='-k seal' for some
 	@OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 .venv/bin/python -m pytest -n $(JOBS) --dist worksteal $(ARGS)
 
-bench: setup ## the engine against an honest loop, side by side: five minutes, results/bench.json
+bench: setup ## the engine against an honest loop, side by side: eight minutes, results/bench.json
 	@PYTHONPATH=.:src .venv/bin/python benchmarks/bench.py
 
 clean: ## remove the environment, clones and checkpoints; what git tracks stays

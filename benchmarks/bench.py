@@ -1,7 +1,7 @@
 """Measures the engine against rivals, side by side in one run, and writes ratios to results/bench.json: `make bench`.
 
-Everything is repeated in turn and compared by medians, both sides on the same number of threads (two, or what the machine has). A ratio
-`vs_loop` is network-steps per second, engine over loop, each measuring the stable rank every ten steps.
+Each side runs in fresh processes, in turn, on the same number of threads (two, or what the machine has), and medians are compared. A
+ratio `vs_loop` is network-steps per second, engine over loop, each measuring the stable rank every ten steps.
 """
 
 from __future__ import annotations
@@ -96,42 +96,65 @@ def bare_products(width: int) -> Callable[[], float]:
     return go
 
 
-def compare(sides: dict[str, tuple[Callable[[], float], int, int]], rounds: int) -> dict[str, float]:
-    """Median seconds of each side, measured in turn; a side is a function, PyTorch's threads and the kernel's."""
-    seen: dict[str, list[float]] = {name: [] for name in sides}
-    for turn in range(rounds + 1):
-        for name, (side, torch_threads, kernel_threads) in sides.items():
-            prepare_threads(kernel_threads)
-            torch.set_num_threads(torch_threads)
-            seconds = side()
-            if turn:  # the first turn warms up
-                seen[name].append(seconds)
-    return {name: median(values) for name, values in seen.items()}
+def take(side: Callable[[], float], threads: int, kernel_threads: int, rounds: int = 3) -> float:
+    """Median seconds of a side after one turn that warms up."""
+    prepare_threads(kernel_threads)
+    torch.set_num_threads(threads)
+    side()
+    return median(side() for _ in range(rounds))
 
 
-def measure_width(width: int, threads: int, rounds: int, repeats: int = 3) -> dict[str, float]:
-    """Engine, loop, compiled loop and bare products at one width: medians of medians over fresh networks, since where they lie in memory matters."""
-    compiled = {"compiled": (loop_steps(width, compiled=True), threads, 1)} if threads > 1 and width == 64 else {}
-    seen = []
-    for _ in range(repeats):
-        sides = {"engine": (engine_steps(width), 1, threads), "loop": (loop_steps(width), threads, 1), "bare": (bare_products(width), threads, 1)}
-        seen.append(compare(sides | compiled, rounds))
-    return {name: median(each[name] for each in seen) for name in seen[0]}
+def measure_engine(width: int, threads: int) -> dict[str, float]:
+    """The engine, and the bare products of its step."""
+    return {"engine": take(engine_steps(width), 1, threads), "bare": take(bare_products(width), threads, 1)}
 
 
-def measure_overheads(width: int, threads: int, rounds: int) -> dict[str, float]:
-    """What a hinge on every block and a measurement every ten steps cost, and how long a checkpoint takes."""
-    plain = engine_steps(width, every=10_000)
-    sides = {"plain": (plain, 1, threads), "hinge": (engine_steps(width, every=10_000, term="hinge"), 1, threads), "measured": (engine_steps(width), 1, threads)}
-    seconds = compare(sides, rounds)
+def measure_overheads(width: int, threads: int, rounds: int = 5) -> dict[str, float]:
+    """Seconds per network-step, in turn: plain, and with a hinge on every block; of measuring one network; of a checkpoint of a stack."""
+    prepare_threads(threads)
+    plain, hinge = engine_steps(width, every=10_000), engine_steps(width, every=10_000, term="hinge")
+    measured = engine_steps(width, every=1).stack
+    seen: dict[str, list[float]] = {"plain": [], "hinge": [], "measure": [], "save": []}
     with TemporaryDirectory() as folder:
-
-        def save() -> float:
+        for _ in range(rounds):
+            seen["plain"].append(plain())
+            seen["hinge"].append(hinge())
+            started = perf_counter()
+            measured.measure()
+            seen["measure"].append((perf_counter() - started) / MODELS)
+            measured.step()
             started = perf_counter()
             save_stack(Path(folder) / "stack.safetensors", plain.stack, "0" * 64)
-            return perf_counter() - started
+            seen["save"].append(perf_counter() - started)
+    return {name: median(values[1:]) for name, values in seen.items()}
 
-        return seconds | {"save": compare({"save": (save, 1, threads)}, rounds)["save"]}
+
+SIDES: dict[str, Callable[[int, int], dict[str, float]]] = {
+    "engine": measure_engine,
+    "loop": lambda width, threads: {"loop": take(loop_steps(width), threads, 1)},
+    "compiled": lambda width, threads: {"compiled": take(loop_steps(width, compiled=True), threads, 1)},
+    "overheads": measure_overheads,
+}
+
+
+def alone(side: str, width: int, threads: int) -> dict[str, float]:
+    """A side in a process of its own, as it would be run: where its memory happens to lie moves a loop by a third, so several are needed."""
+    done = subprocess.run([sys.executable, __file__, side, str(width), str(threads)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def repeat(sides: dict[str, int], width: int, threads: int) -> dict[str, float]:
+    """Medians over fresh processes, so many of each side, in turn."""
+    seen: dict[str, list[float]] = {}
+    for turn in range(max(sides.values())):
+        for side, times in sides.items():
+            for name, seconds in (alone(side, width, threads) if turn < times else {}).items():
+                seen.setdefault(name, []).append(seconds)
+    for name, values in seen.items():
+        print(f"width {width}, {threads} thread{'s' * (threads > 1)}: {name:<9}" + " ".join(f"{1e3 * value:6.1f}" for value in values), flush=True)
+    return {name: median(values) for name, values in seen.items()}
 
 
 def measure_memory() -> float:
@@ -153,7 +176,7 @@ def estimate_study(threads: int) -> float:
     """Minutes for 110,000 network-steps, half of them at 12 blocks and half at 6, at the laptop's shape, measured every five steps."""
     laptop = load_params().scales.laptop
     deep = engine_steps(laptop.model.width, every=5, models=laptop.stack * threads)
-    seconds = compare({"deep": (deep, 1, threads)}, 5)["deep"]
+    seconds = take(deep, 1, threads)
     shallow = replace(make_setting(laptop.model.width).shape, depth=6)
     share = count_flops(shallow, BATCH) / count_flops(make_setting(laptop.model.width).shape, BATCH)
     return 55_000 * seconds * (1 + share) / 60
@@ -161,25 +184,29 @@ def estimate_study(threads: int) -> float:
 
 def main() -> int:
     """Measure everything and write the ratios."""
-    if sys.argv[1:] == ["memory"]:
+    if sys.argv[1:2] == ["memory"]:
         print(peak_memory())
         return 0
+    if sys.argv[1:]:
+        side, width, threads = sys.argv[1:]
+        print(json.dumps(SIDES[side](int(width), int(threads))))
+        return 0
     threads = min(2, torch.get_num_threads())
-    print(f"kernel: {kernel.describe()}; {threads} threads on each side; {MODELS} networks of {DEPTH} blocks in a stack; milliseconds per network-step")
+    print(f"passes: {kernel.describe()}; {MODELS} networks of {DEPTH} blocks in a stack; milliseconds per network-step, one column a process")
     ratios: dict[str, float] = {}
     for width in (64, 32):
         for count in sorted({1, threads}):
-            seen = measure_width(width, count, rounds=5)
-            print(f"width {width}, {count} thread{'s' * (count > 1)}: " + ", ".join(f"{name} {1e3 * value:.1f}" for name, value in seen.items()), flush=True)
+            times = 5 if count == threads else 3
+            seen = repeat({"engine": times, "loop": times} | ({"compiled": 3} if width == 64 and count > 1 else {}), width, count)
             name = f"engine.width{width}" + (".one_thread" if count < threads else "")
             ratios[f"{name}.vs_loop"] = seen["loop"] / seen["engine"]
             if "compiled" in seen:
                 ratios[f"{name}.vs_compiled_loop"] = seen["compiled"] / seen["engine"]
             if width == 64 and count == threads:
                 ratios["engine.roofline"] = seen["bare"] / seen["engine"]
-    costs = measure_overheads(64, threads, rounds=9)
+    costs = repeat({"overheads": 3}, 64, threads)
     ratios["engine.hinge_overhead"] = costs["hinge"] / costs["plain"]
-    ratios["engine.measure_overhead"] = costs["measured"] / costs["plain"]
+    ratios["engine.measure_overhead"] = 1 + costs["measure"] / EVERY / costs["plain"]
     ratios["engine.checkpoint_overhead"] = 1 + costs["save"] / load_params().scales.laptop.checkpoint_seconds
     ratios["engine.memory_vs_plan"] = measure_memory()
     ratios["engine.laptop_study_minutes"] = estimate_study(threads)
