@@ -94,7 +94,7 @@ def _count(context: Context, check: Check) -> str:
 def main(form: str, stage: str | None) -> int:
     """Verify the project here and print the report."""
     for slow in ("jinja2.sandbox", "jsonschema_rs"):
-        Thread(target=import_module, args=(slow,), daemon=True).start()  # while git is waited for
+        Thread(target=import_module, args=(slow,)).start()  # while git is waited for; no daemon: leaving in the middle of an import crashes
     report = verify(Context.open(), stage)
     for line in [as_json(report)] if form == "json" else as_text(report):
         click.echo(paint(line))

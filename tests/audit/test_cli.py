@@ -163,6 +163,15 @@ def test_bad_configuration(text: str, words: str, ran: Project) -> None:
     assert done.returncode == 2 and done.stderr.startswith("audit: audit.toml") and words in done.stderr
 
 
+def test_a_refusal_does_not_leave_in_the_middle_of_an_import(ran: Project) -> None:
+    """What is imported beside the work has ended when the process does: an interpreter that goes away under an import crashes."""
+    ran.write("audit.toml", "version = 2\n")
+    finder = "type('Slow', (), {'find_spec': lambda self, name, *_: name == 'jsonschema_rs' and (time.sleep(0.5), print('ended', flush=True)) and None or None})()"
+    code = f"import sys, time; sys.path.insert(0, {str(CHECKOUT)!r}); sys.meta_path.insert(0, {finder}); from audit.cli import main; sys.exit(main(['verify']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ran.root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "ended\n"), done.stderr
+
+
 def test_closed_pipe_is_no_traceback(ran: Project) -> None:
     """`audit verify | head -1` ends quietly."""
     code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); from audit.cli import main; sys.exit(main())"
