@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 
 import pytest
 from project import Project
@@ -45,6 +46,16 @@ def test_command_that_stops_is_one_line(error: Exception, monkeypatch: pytest.Mo
         raise error
 
 
+@pytest.fixture
+def no_collection():
+    """No garbage of other tests is finalised where the recursion is at its deepest."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collection")
 @pytest.mark.parametrize(
     ("read", "text"),
     [

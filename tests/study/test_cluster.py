@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import distributed
 import pytest
 from corpora import read_folder, refusal
 from interruptible import LONG, RUNS, TABLE_SETTING
@@ -28,11 +30,9 @@ from rankcollapse.params import Fanout
 from rankcollapse.progress import Report
 from rankcollapse.text import probe_batch
 
-distributed = pytest.importorskip("distributed")
 STORE = fanout.checkpoint_folder("table")
 TREE = (*RUNS, Run("fork/0", 0, 10, origin=Fork("plain/0", 40)), Run("fork/1", 1, 10, origin=Fork("fork/0", 45)))
-LASTING = (replace(RUNS[0], steps=LONG),)
-HERE_ALONE = Fanout(workers=1)
+LASTING, HERE_ALONE = (replace(RUNS[0], steps=LONG),), Fanout(workers=1)
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,7 @@ def cluster():
     """A scheduler and two workers, each a process that its nanny starts again."""
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit=0, silence_logs=50) as cluster:
         yield cluster
+    gc.collect()  # what Dask leaves to be finalised is not left to another test
 
 
 @pytest.fixture
@@ -65,9 +66,8 @@ def own_folder(tmp_path, monkeypatch):
 
 def train(data: Path, where: Fanout, runs=RUNS[:1], setting=TABLE_SETTING, *, store: Path = STORE, block: int = 1, seconds: float = 1e9):
     """Train a table; its results."""
-    probe = joined(*probe_batch(data, 2, setting.shape.context))
-    arguments = {"folder": str(data), "probe": probe, "block": block, "data": {"data": "a" * 64}, "store": store, "seconds": seconds}
-    return fanout.train_table("table", runs, setting, **arguments, fanout=where)
+    arguments = {"folder": str(data), "block": block, "data": {"data": "a" * 64}, "store": store, "seconds": seconds, "fanout": where}
+    return fanout.train_table("table", runs, setting, probe=joined(*probe_batch(data, 2, setting.shape.context)), **arguments)
 
 
 def same_results(one, other) -> bool:
@@ -305,11 +305,11 @@ def test_slurm_jobs_ask_for_what_is_given(tmp_path, monkeypatch):
 def test_a_job_that_slurm_refuses_is_one_line(data, tmp_path, monkeypatch):
     """What sbatch says against the job is the line; without sbatch it says that; an argument that dask_jobqueue does not know is named."""
     fake_sbatch(tmp_path, monkeypatch, "echo sbatch: error: invalid partition specified: long >&2; exit 1")
-    where = Fanout(kind="dask", slurm=PROFILE)
-    assert refusal(train, data, where) == "fanout.slurm: SLURM does not take the job; found sbatch: error: invalid partition specified: long"
+    where, said = Fanout(kind="dask", slurm=PROFILE), "SLURM does not take the job; found sbatch: error: invalid partition specified: long"
+    assert refusal(train, data, where) == f"fanout.slurm: {said}"
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert refusal(train, data, where).startswith("fanout.slurm: no SLURM here; expected the command sbatch; cure: ")
-    line = refusal(train, data, Fanout(kind="dask", slurm={"qeue": "long", "interface": "lo"}))
+    line = refusal(train, data, where.model_copy(update={"slurm": {"qeue": "long", "interface": "lo"}}))
     assert line.startswith("fanout.slurm: not what dask_jobqueue.SLURMCluster takes; found ") and "qeue" in line
 
 
