@@ -1,6 +1,6 @@
 """The passes of `kernel.cpp`, compiled at first use for this machine and kept in the user's cache.
 
-A C++ compiler is welcome, not needed: without one (or with RANKCOLLAPSE_KERNEL=off) everything runs in PyTorch, several times slower and
+A C++ compiler is welcome, not needed: without one (or with RANKCOLLAPSE_KERNEL=off) everything runs in PyTorch, two to three times slower and
 equal within `TOLERANCE`.
 """
 
@@ -44,14 +44,14 @@ def load_libraries() -> dict[torch.dtype, ctypes.CDLL]:
         return {}
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
     if not compiler:
-        print("engine: no C++ compiler, so PyTorch alone, several times slower; cure: apt-get install g++", file=sys.stderr)
+        print("engine: no C++ compiler, so PyTorch alone, two to three times slower; cure: apt-get install g++", file=sys.stderr)
         return {}
     try:
         return {dtype: ctypes.CDLL(str(compile_library(compiler, dtype))) for dtype in TOLERANCE}
     except (OSError, subprocess.CalledProcessError) as error:
         said = (getattr(error, "stderr", "") or str(error)).strip().splitlines()
         why = next((line for line in said if "error" in line), said[0])
-        print(f"engine: the kernel does not compile here, so PyTorch alone, several times slower: {why}", file=sys.stderr)
+        print(f"engine: the kernel does not compile here, so PyTorch alone, two to three times slower: {why}", file=sys.stderr)
         return {}
 
 

@@ -50,13 +50,12 @@ def plain_training(state: State, steps: int, skip: float, rule=RULE) -> tuple[to
 @pytest.mark.parametrize("skip", [1.0, 0.1])
 def test_equals_torch_adamw_with_clipping(skip, clip):
     """One and five steps give the weights of torch's own AdamW and clipping: decay on matrices only. Update or bug?"""
-    rule = RULE.model_copy(update={"clip": clip})
+    rule = RULE.model_copy(update={"clip": clip, "epsilon": 1e-5})  # or Adam makes whole steps of gradients that are rounding error
     for steps in (1, 5):
         [(trajectory, state)] = train([Run("one", 0, steps, constant(skip))], replace(SETTING, optimiser=rule))
         expected, clipped = plain_training(fresh_state(0, SETTING), steps, skip, rule)
         moved = (expected - fresh_state(0, SETTING).weights).norm()
-        apart, noise = state.weights - expected, state.moment1.abs() < 1e-4 * state.moment1.abs().max()  # Adam divides a gradient that is rounding error by its own size
-        assert apart[~noise].norm() < 2e-4 * moved and noise.float().mean() < 0.05 and apart.norm() < 2e-3 * moved
+        assert (state.weights - expected).norm() < 5e-5 * moved
         assert (trajectory.clipped, trajectory.trained, state.step) == (clipped, steps, steps)
     assert clipped == (5 if clip < 1 else 0 if clip > 1 else clipped)
 
