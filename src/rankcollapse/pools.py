@@ -34,6 +34,10 @@ ENDING = {"closing", "closed", "failed"}
 STOP_SECONDS = 5
 
 
+QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""Python's own tracker of semaphores sometimes warns, after an interruption, that one it looks for is gone already: no line for a user."""
+
+
 class Pool(Protocol):
     """Where jobs are trained; a future's result is the job's digest, or an exception that was not raised there."""
 
@@ -83,6 +87,7 @@ class Processes:
 @contextmanager
 def open_processes(workers: int, threads: int, say: Callable[[Report], None]) -> Iterator[Processes]:
     """A pool of processes that save and stop when this one is told to, or is gone."""
+    os.environ.setdefault("PYTHONWARNINGS", QUIET)
     context = get_context("spawn")
     lines = context.SimpleQueue()
     Thread(target=lambda: [say(report) for report in iter(lines.get, None)], daemon=True).start()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,3 +145,19 @@ def test_progress_is_quiet_in_a_pipe(capsys, tmp_path):
     assert {name: records[0][name] for name in ("stack", "runs", "rate", "seconds_left", "rank")} == {
         "stack": "table 1/1", "runs": 2, "rate": 3.0, "seconds_left": 4, "rank": [1.5, 2.5]
     }  # fmt: skip
+
+
+def test_pythons_tracker_adds_no_line(tmp_path):
+    """A semaphore that is gone when Python's tracker looks for it, as happens after an interruption, is not the user's matter."""
+    code = """
+from multiprocessing import resource_tracker
+from rankcollapse import pools
+if __name__ == "__main__":
+    with pools.open_processes(2, 1, print):
+        resource_tracker.register("/not-there", "semaphore")
+"""
+    (script := tmp_path / "leak.py").write_text(code)
+    places = os.pathsep.join(str(Path(__file__).parents[2] / part) for part in ("", "src"))
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"} | {"PYTHONPATH": places}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
