@@ -76,35 +76,44 @@ INLINE real distance(const real *x, const real *y, real by, int64_t count) {
 
 #ifdef DOUBLE
 constexpr real MAGIC = 6755399441055744.0, LOWEST = -708, LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10;
-constexpr int MANTISSA = 52, BIAS = 1023;
-constexpr real EXP[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, .5};
-constexpr real ERFC[] = {-3.940911986193138421e-10, 1.189207085235848979e-10, 3.983733249483940066e-9, -2.88632336933798104e-9, -2.163785682042776971e-8, 3.05117696063955821e-8, 8.69282485075719602e-8, -2.250882084063652654e-7, -2.975581042865155213e-7, 1.439283326369480752e-6, 1.022808636416517533e-6, -9.113238063182701245e-6, -5.722236774300042851e-6, 0.00006142956187391215404, 0.00007200192095718680169, -0.0004223453691890112151, -0.001223430048100370638, 0.001503738955765579914, 0.01821078181487470301, 0.06346776885812680438, 0.1446605938390808486, 0.2482909025805302986, 0.3382849805793960578, 0.1871063767114706838};
+constexpr int MANTISSA = 52;
+constexpr real EXP[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320, 1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, .5, 1, 1}; /* Taylor */
+constexpr real ERFC[] = {0, -3.940911986193138421e-10, 1.189207085235848979e-10, 3.983733249483940066e-9, -2.88632336933798104e-9, -2.163785682042776971e-8, 3.05117696063955821e-8, 8.69282485075719602e-8, -2.250882084063652654e-7, -2.975581042865155213e-7, 1.439283326369480752e-6, 1.022808636416517533e-6, -9.113238063182701245e-6, -5.722236774300042851e-6, 0.00006142956187391215404, 0.00007200192095718680169, -0.0004223453691890112151, -0.001223430048100370638, 0.001503738955765579914, 0.01821078181487470301, 0.06346776885812680438, 0.1446605938390808486, 0.2482909025805302986, 0.3382849805793960578, 0.1871063767114706838};
 #else
 constexpr real MAGIC = 12582912, LOWEST = -87, LN2_HIGH = 0.693359375, LN2_LOW = -2.12194440e-4;
-constexpr int MANTISSA = 23, BIAS = 127;
-constexpr real EXP[] = {1.f / 5040, 1.f / 720, 1.f / 120, 1.f / 24, 1.f / 6, .5f};
-constexpr real ERFC[] = {-3.685379255e-6f, 4.06294263e-5f, 6.988063561e-5f, -0.0004011222272f, -0.001222267467f, 0.001493259188f, 0.01821046021f, 0.06347015475f, 0.1446606327f, 0.248290702f, 0.3382849792f, 0.1871063795f};
+constexpr int MANTISSA = 23;
+constexpr real EXP[] = {1.3814563863e-3f, 8.3687314764e-3f, 4.1668388993e-2f, 1.6666521132e-1f, .5f, 1, 1}; /* minimax: 3e-9 */
+constexpr real ERFC[] = {0.06402524560690f, 0.12610854208469f, 0.10022833943367f, -0.04893300682306f, -0.02485755085946f, -0.07535214722157f, 0.08765198290348f, -0.11925130337477f, 0.16925941407681f, -0.21976001560688f, 0.26650449633598f};
+constexpr real REACH = 3.8f;
 #endif
 template <class T, int N> constexpr int count(T (&)[N]) { return N; }
 
-/* e^x for x <= 0 and a little above: 2^n e^r with |r| <= ln 2 / 2, e^r by its Taylor series. */
+/* e^x for x <= 0 and a little above: 2^n e^r with |r| <= ln 2 / 2. Adding MAGIC leaves n in the lowest bits, from where it is shifted
+   into the exponent of e^r. */
 template <class V> INLINE V exponential(V x) {
     typedef typename bits<V>::type I;
     x = x < LOWEST ? all<V>(LOWEST) : x;
-    V n = (x * (real)1.44269504088896340736 + MAGIC) - MAGIC;
+    V shifted = x * (real)1.44269504088896340736 + MAGIC, n = shifted - MAGIC;
     V r = (x - n * LN2_HIGH) - n * LN2_LOW, p = all<V>(EXP[0]);
     for (int i = 1; i < count(EXP); i++) p = p * r + EXP[i];
-    V scale = (V)(((I)(n + MAGIC) - (I)all<V>(MAGIC) + BIAS) << MANTISSA);
-    return (p * r * r + r + 1) * scale;
+    return (V)((I)p + ((I)shifted << MANTISSA));
 }
 
-/* Phi(x) and phi(x) of the normal distribution: erfc(z) e^(z^2) as a polynomial in 2 / (1 + 0.35 z) - 1, z = |x| / sqrt 2. */
+/* Phi(x) and phi(x) of the normal distribution: erfc(z) e^(z^2), z = |x| / sqrt 2, as a polynomial in a number from -1 to 1. In float
+   it is one in z up to REACH, where e^(-z^2) takes over, minimax for the product (7e-8); double needs the argument 2 / (1 + 0.35 z) - 1. */
 template <class V> INLINE void normal(V x, V *cumulative, V *density) {
     typedef typename bits<V>::type I;
     const I sign = (I)all<V>(-0.0);
-    V z = (V)((I)x & ~sign) * (real)0.70710678118654752440;
-    V u = 2 / (1 + (real)0.35 * z) - 1, p = all<V>(ERFC[0]), e = exponential(-z * z);
-    for (int i = 1; i < count(ERFC); i++) p = p * u + ERFC[i];
+    V z = (V)((I)x & ~sign) * (real)0.70710678118654752440, p = all<V>(ERFC[0]), e = exponential((real)-0.5 * x * x);
+#ifdef DOUBLE
+    V u = 2 / (1 + (real)0.35 * z) - 1;
+#else
+    V u = (z > REACH ? all<V>(REACH) : z) * (2 / REACH) - 1;
+#endif
+    V square = u * u, odd = all<V>(ERFC[1]);
+    for (int i = 2; i < count(ERFC); i += 2) p = p * square + ERFC[i];
+    for (int i = 3; i < count(ERFC); i += 2) odd = odd * square + ERFC[i];
+    p = odd * u + p;
     *cumulative = (real)0.5 + (V)((I)((real)0.5 - (real)0.5 * p * e) | ((I)x & sign));
     *density = e * (real)0.39894228040143267794;
 }
@@ -473,11 +482,13 @@ void weight_gradient(const Net *s, const real *a, int64_t lda, int64_t K, const 
 
 void block_backward(Net *s, const real *w, int64_t block, const real *treat, real skip, const real *x, real *keep, const real *dstream, real *grad) {
     int64_t T = s->T, D = s->D, S = s->head.S, ld = s->ld;
-    real *dw[MATRICES], *gains = grad + s->gains + block * s->gain;
-    int64_t size[MATRICES] = {D * s->ld3, D * ld, D * s->ld4, 4 * D * ld};
-    dw[0] = s->dw;
-    for (int i = 1; i < MATRICES; i++) dw[i] = dw[i - 1] + size[i - 1];
-    memset(s->dw, 0, (size[0] + size[1] + size[2] + size[3]) * sizeof(real));
+    real *dw[MATRICES], *gains = grad + s->gains + block * s->gain, *spare = s->dw;
+    const bool whole = D % LANES == 0; /* rows of whole vectors are added to where they belong, others to padded rows first */
+    for (int i = 0; i < MATRICES; i++) {
+        int64_t size = INPUTS[i] * D * up(OUTPUTS[i] * D);
+        dw[i] = whole ? grad + s->at[i] + block * 12 * D * D : spare;
+        if (!whole) memset(spare, 0, size * sizeof(real)), spare += size;
+    }
     pack_block(s, w, block, 1);
     for (int64_t b = 0; b < s->n.batch; b++, x += T * D) {
         Kept k = kept(s, keep, block, b);
@@ -513,7 +524,7 @@ void block_backward(Net *s, const real *w, int64_t block, const real *treat, rea
         multiply(T, D, 3 * D, dqkv, s->ld3, 1, s->packed[QKV], 0, s->in, ld);
         normalise_back(T, D, ld, s->in, s->hat, k.stats, gain_of(s, w, block, 0), gains, skip, dx);
     }
-    for (int i = 0; i < MATRICES; i++) {
+    for (int i = 0; i < MATRICES && !whole; i++) {
         int64_t N = OUTPUTS[i] * D;
         put(grad + s->at[i] + block * 12 * D * D, N, dw[i], up(N), INPUTS[i] * D, N);
     }

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 
+from rankcollapse.kernel import share_out
 from rankcollapse.model import Shape, attention_maps, block_weights, embed, residual_stream, views
 from rankcollapse.passes import KernelPass, TorchPass, run_forward, run_last
 from rankcollapse.terms import block_terms, centre
@@ -83,6 +84,20 @@ def per_sequence(x_MND: torch.Tensor, sequences: int) -> torch.Tensor:
     return x_MND.reshape(-1, x_MND.shape[1] // sequences, x_MND.shape[2])
 
 
+def in_threads(measure: Callable[[torch.Tensor], torch.Tensor], matrices_ETD: torch.Tensor) -> torch.Tensor:
+    """A measure (E,) in float64 of token matrices that do not know of each other; on a CPU in the kernel's threads."""
+    if matrices_ETD.device.type != "cpu":
+        return measure(matrices_ETD)
+    values = torch.empty(len(matrices_ETD), dtype=torch.float64)
+
+    def work(part: slice) -> int:
+        values[part] = measure(matrices_ETD[part])
+        return 1
+
+    share_out(len(matrices_ETD), work)
+    return values
+
+
 def read_stack(
     flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kinds: Sequence[str] = (), readings: Sequence[str] = ()
 ) -> Reading:
@@ -91,11 +106,11 @@ def read_stack(
         models, sequences = len(skip_M), len(tokens_BT)
         last, loss = run_last(flat_MP, tokens_BT.expand(models, -1, -1), skip_M, kinds or ["rms"] * models, shape)
         matrices = per_sequence(last, sequences)
-        rank = compute_stable_rank(matrices).view(models, -1).mean(1)
+        rank = in_threads(compute_stable_rank, matrices).view(models, -1).mean(1)
         residual = compute_residual(matrices).view(models, -1)
         least = residual.amin(1)
         at_floor = least < FLOOR_FACTOR * torch.finfo(last.dtype).eps
-        extra = {name: READINGS[name](matrices).view(models, -1).mean(1).tolist() for name in readings}
+        extra = {name: in_threads(READINGS[name], matrices).view(models, -1).mean(1).tolist() for name in readings}
     return Reading(*(values.tolist() for values in (rank, residual.mean(1), loss, at_floor, least)), extra)
 
 

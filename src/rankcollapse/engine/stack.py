@@ -86,7 +86,7 @@ class Stack:
         skip = self.planned()[due, 0]
         readings = sorted({name for row in due for name in self.runs[self.alive[row]].readings})
         reading = read_refined(
-            self.flat[due], self.probe, self.on_device(skip, torch.float32), self.setting.shape, self.kinds(due), readings
+            self.flat if len(due) == len(self.alive) else self.flat[due], self.probe, self.on_device(skip, torch.float32), self.setting.shape, self.kinds(due), readings
         )
         for place, row in enumerate(due):
             i = self.alive[row]
