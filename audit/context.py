@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -35,19 +36,26 @@ class Context:
     def bytes_of(self, path: str) -> bytes | None:
         """The bytes of a file of the project, or None where it is absent."""
         self.refuse_link(path)
-        file = self.root / path
-        return read_bytes(file) if file.is_file() else None
+        file = f"{self.root}/{path}"
+        return read_bytes(file) if os.path.isfile(file) else None
 
     def refuse_link(self, path: str) -> None:
         """Refuse a registration, seal, outcome, record or run log that lies behind a symbolic link: git commits the link, not the bytes."""
-        parts = PurePosixPath(path).parts
         if not path.startswith((f"{self.config.paths.prereg}/", f"{self.config.paths.results}/")):
             return
-        for depth in range(1, len(parts) + 1):
-            link = "/".join(parts[:depth])
-            if (self.root / link).is_symlink():
-                what = "is a symbolic link" if link == path else f"lies behind the symbolic link {link}"
-                raise Refusal(path, what, expected="the file itself", cure=f"git checkout HEAD -- {link}, or put the file itself there", code=FOUND)
+        folder = path.rpartition("/")[0]
+        if folder not in self._linked:
+            folders = [folder[: place.start()] for place in re.finditer("/|$", folder)]
+            self._linked[folder] = next((name for name in folders if os.path.islink(f"{self.root}/{name}")), None)
+        link = self._linked[folder] or (path if os.path.islink(f"{self.root}/{path}") else None)
+        if link is not None:
+            what = "is a symbolic link" if link == path else f"lies behind the symbolic link {link}"
+            raise Refusal(path, what, expected="the file itself", cure=f"git checkout HEAD -- {link}, or put the file itself there", code=FOUND)
+
+    @cached_property
+    def _linked(self) -> dict[str, str | None]:
+        """Folder -> the first symbolic link on the way to it, or None; filled as folders are met."""
+        return {}
 
     def is_linked(self, path: str) -> bool:
         """Whether a path lies behind a symbolic link that is refused."""

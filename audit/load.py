@@ -18,6 +18,13 @@ UNSURE = re.compile("[\t!\x85\u2028\u2029]|\r(?!\n)|^%|[|>][-+0-9]*(?:\\s*#| *\n
 """What the two YAML parsers read differently: tabs, a lone `!`, line ends of YAML 1.1, directives, odd heads of blocks."""
 
 
+PLAIN_NUMBER = re.compile("[1-9][0-9]{0,17}")
+PLAIN_TEXT = re.compile("[0-9][0-9a-f]*[acdf][0-9a-f]*")
+"""A digest, which begins like a number and is none."""
+LONG = 2**16
+"""A text of so many letters is read once, and no copy of it is kept."""
+
+
 def parse_json(text: str | bytes, place: object) -> Any:
     """Parse JSON, refusing repeated keys, NaN and infinity, naming the place."""
 
@@ -38,10 +45,11 @@ def parse_json(text: str | bytes, place: object) -> Any:
         raise Refusal(place, "not readable as JSON", observed=str(error), cure="the file may be truncated; restore or rerun") from None
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path | str) -> bytes:
     """The bytes of a file; one line when it is absent or no file."""
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as stream:
+            return stream.read()
     except OSError as error:
         raise Refusal(path, "cannot be read", expected="a readable file", observed=error.strerror or str(error), cure="restore it") from None
 
@@ -53,6 +61,8 @@ def read_json(path: Path) -> Any:
 
 def parse_yaml(text: str | bytes, place: object) -> Any:
     """Parse one YAML 1.2 document; repeated keys, anchors, aliases, tags, merges and a second document are refused."""
+    if len(text) > LONG:
+        return _parse_yaml.__wrapped__(text, str(place))
     return copy.deepcopy(_parse_yaml(text, str(place)))
 
 
@@ -106,8 +116,11 @@ def _compose_quickly(text: str, place: str) -> Any:
 
     def compose(event: Any) -> Any:
         if isinstance(examine_event(event, place), ScalarEvent):
-            if not event.implicit[0] or event.value[:1] not in ambiguous:
-                return event.value
+            value = event.value
+            if not event.implicit[0] or value[:1] not in ambiguous or PLAIN_TEXT.fullmatch(value):
+                return value
+            if PLAIN_NUMBER.fullmatch(value):
+                return int(value)
             return loader.construct_object(ScalarNode(loader.resolve(ScalarNode, event.value, (True, False)), event.value))
         inner = []
         while not isinstance(following := parser.get_event(), SequenceEndEvent | MappingEndEvent):
@@ -131,11 +144,14 @@ def _compose_quickly(text: str, place: str) -> Any:
 
 def examine_event(event: Any, place: str) -> Any:
     """The event, unless it is an anchor, an alias or a tag, which two readers may understand differently."""
-    where = f"{place}:{event.start_mark.line + 1}" if event.start_mark else place
     tag = getattr(event, "tag", None) or getattr(event, "ctag", None)
-    if type(event).__name__ == "AliasEvent" or getattr(event, "anchor", None):
+    linked = getattr(event, "anchor", None) or type(event).__name__ == "AliasEvent"
+    if tag is None and not linked:
+        return event
+    where = f"{place}:{event.start_mark.line + 1}" if event.start_mark else place
+    if linked:
         raise Refusal(where, "anchors and aliases are not allowed", expected="values written out", cure="write the value out")
-    if tag is not None and str(tag) not in ("", "None", "!"):
+    if str(tag) not in ("", "None", "!"):
         raise Refusal(where, "tags are not allowed", observed=str(tag), expected="plain values", cure="remove the tag")
     return event
 

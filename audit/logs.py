@@ -48,7 +48,9 @@ class Logs:
 
     def _every(self) -> Iterator[Logged]:
         history, seen = self.context.history, set()
-        for path in history.paths_ever(self.context.config.paths.results, ".run.json"):
+        paths = history.paths_ever(self.context.config.paths.results, ".run.json")
+        history.objects.expect(blob for path in paths for blob in history.versions(path))
+        for path in paths:
             for blob in history.versions(path):
                 seen.add(blob)
                 if self.until is None or any(new in history.ancestors(self.until) for new in history.introductions(blob)):

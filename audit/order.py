@@ -125,8 +125,9 @@ class Order:
 
     def _is_reproduction(self, path: str, digest: str) -> bool:
         """A frozen output computed again: every quantity of the sealed copy, within the tolerance it was sealed with."""
-        copy, data = self.seal.copy_of(path), self._find_bytes(path, digest)
-        if copy == path or data is None:
+        copy = self.seal.copy_of(path)
+        data = self._find_bytes(path, digest) if copy != path else None
+        if data is None:
             return False
         sealed, again = (parse_json(found, path) for found in (self.context.history.bytes_at(self.context.history.head, copy) or b"{}", data))
         same_keys = {key for key, _ in walk_quantities(sealed)} == {key for key, _ in walk_quantities(again)}
@@ -143,9 +144,11 @@ class Order:
 
     def _find_bytes(self, path: str, digest: str) -> bytes | None:
         history = self.context.history
-        candidates = [self.context.bytes_of(path)]
-        candidates += [history.objects.blob(blob) for blob in history.versions(path)]
-        return next((data for data in candidates if data is not None and sha256_bytes(data) == digest), None)
+        for blob in history.versions(path):
+            if history.objects.sha256(blob) == digest:
+                return history.objects.blob(blob)
+        data = self.context.bytes_of(path)
+        return data if data is not None and sha256_bytes(data) == digest else None
 
     def _is_source(self, commit: str | None, logged: Logged, path: str, digest: str) -> bool:
         """Source text of the commit that brought the record; for a record in no commit, of its start or the working tree."""

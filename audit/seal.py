@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -119,11 +120,17 @@ def committed_bytes(context: Context, path: str) -> bytes:
 
 def refuse_attributes(context: Context, paths: list[str]) -> None:
     """Refuse paths whose bytes git may change on checkout."""
+    for refusal in find_attributes(context, paths):
+        raise refusal
+
+
+def find_attributes(context: Context, paths: list[str]) -> Iterator[Refusal]:
+    """A refusal for each attribute by which git may change the bytes of one of the paths on checkout."""
     named = "".join(f"{path}\0" for path in paths).encode()
     fields = call_git(context.root, "check-attr", "-z", "-a", "--stdin", stdin=named)[1].decode().split("\0")
     for path, attribute, value in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
         if attribute in BYTE_CHANGING and (attribute, value) != ("text", "unset"):
-            raise Refusal(
+            yield Refusal(
                 path, "git may change its bytes on checkout", observed=f"attribute {attribute}={value}", cure=f"`{path} -text` in .gitattributes"
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from audit.context import Context
 from audit.digest import sha256_bytes
@@ -14,6 +14,7 @@ RERUN = "rerun the stage that writes it, or git checkout HEAD -- {}"
 
 def check(context: Context) -> Iterator[Finding]:
     """Every record against the run log beside it, and against the records it names as its sources."""
+    waiting = stages_waiting(context)
     for path in context.record_paths:
         log = context.run_logs.get(log_path(path))
         if log is None:
@@ -23,7 +24,7 @@ def check(context: Context) -> Iterator[Finding]:
             yield Finding(code="A305", place=log_path(path), what=f"is no valid run log: {str(log).removeprefix(f'{log_path(path)}: ')}")
         else:
             yield from _same_record(context, path, log)
-        yield from _sources(context, path)
+        yield from _sources(context, path, waiting)
     yield from _lost_seals(context)
 
 
@@ -48,7 +49,17 @@ def _same_record(context: Context, path: str, log: RunLog) -> Iterator[Finding]:
         )
 
 
-def _sources(context: Context, path: str) -> Iterator[Finding]:
+def stages_waiting(context: Context) -> dict[str, list[str]]:
+    """Stage -> the open registrations that hold here and whose seal a record of it must name."""
+    waiting: dict[str, list[str]] = {}
+    for name in context.seals.keys() - context.outcomes.keys():
+        registration = context.registrations[name]
+        for stage in registration.judged_stages() if context.holds(registration) else ():
+            waiting.setdefault(stage, []).append(name)
+    return waiting
+
+
+def _sources(context: Context, path: str, waiting: Mapping[str, list[str]]) -> Iterator[Finding]:
     """A314: what the record says it was made from is what is there."""
     said = context.provenance.get(path)
     if said is None:
@@ -58,9 +69,8 @@ def _sources(context: Context, path: str) -> Iterator[Finding]:
         if data is not None and sha256_bytes(data) != digest:
             what = f"was made from another version of {source}"
             yield Finding(code="A314", place=path, what=what, expected=digest[:12], observed=sha256_bytes(data)[:12], cure="dvc repro")
-    for name in context.seals.keys() - context.outcomes.keys() - said.seals.keys():
-        registration = context.registrations[name]
-        if said.stage.split("@")[0] in registration.judged_stages() and context.holds(registration):
+    for name in waiting.get(said.stage.split("@")[0], ()):
+        if name not in said.seals:
             yield Finding(code="A314", place=path, what=f"was made without the seal of {name}, which its stage must wait for", cure="dvc repro")
 
 

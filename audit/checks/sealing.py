@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
+from audit.ancestry import find_ancestors
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
 from audit.registration import Seal, parse_seal
-from audit.seal import refuse_attributes
+from audit.seal import find_attributes
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -17,10 +18,11 @@ def check(context: Context) -> Iterator[Finding]:
     for path in seal_paths(context):
         yield from _one_blob(context, path)
     committed = committed_seals(context)
+    earlier = find_earlier(context, committed)
     for seal in committed.values():
         yield from _bytes_at_birth(context, seal)
-        yield from _ledger(context, seal, committed)
-        yield from _attributes(context, seal)
+        yield from _ledger(context, seal, earlier[seal.id])
+    yield from _attributes(context, committed)
 
 
 def count(context: Context) -> str:
@@ -83,31 +85,41 @@ def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
                 )
 
 
-def _ledger(context: Context, seal: Seal, seals: dict[str, Seal]) -> Iterator[Finding]:
-    path = context.seal_path(seal.id)
+def _ledger(context: Context, seal: Seal, earlier: set[str]) -> Iterator[Finding]:
+    path, history = context.seal_path(seal.id), context.history
     for name, digest in seal.ledger.items():
-        data = context.history.bytes_at(context.history.head, context.seal_path(name))
-        if data is None or sha256_bytes(data) != digest:
-            observed = "no such seal" if data is None else sha256_bytes(data)[:12]
+        blob = history.blob_at(history.head, context.seal_path(name))
+        found = None if blob is None else history.objects.sha256(blob)
+        if found != digest:
+            observed = "no such seal" if found is None else found[:12]
             what = f"its ledger names seal {name}, which is not at HEAD with these bytes"
             yield Finding(code="A108", place=path, what=what, expected=digest[:12], observed=observed, cure="restore the earlier seal from history")
-    for name in seals.keys() - {seal.id} - seal.ledger.keys():
-        if _came_before(context, name, seal.id):
-            yield Finding(
-                code="A108", place=path, what=f"its ledger leaves out the earlier seal {name}", expected="every seal before it", cure="register anew"
-            )
+    for name in sorted(earlier - seal.ledger.keys()):
+        yield Finding(
+            code="A108", place=path, what=f"its ledger leaves out the earlier seal {name}", expected="every seal before it", cure="register anew"
+        )
 
 
-def _came_before(context: Context, earlier: str, later: str) -> bool:
+def find_earlier(context: Context, seals: Iterable[str]) -> dict[str, set[str]]:
+    """Of each seal, those that stood in the history when it came."""
     history = context.history
-    first, second = (history.introductions(history.blob_at(history.head, context.seal_path(name)) or "") for name in (earlier, later))
-    return any(one != other and one in history.ancestors(other) for one in first for other in second)
+    births = {name: history.introductions(history.blob_at(history.head, context.seal_path(name)) or "") for name in seals}
+    brought: dict[str, list[str]] = {}
+    for name, commits in births.items():
+        for commit in commits:
+            brought.setdefault(commit, []).append(name)
+    before = find_ancestors(history.log.parents, brought)
+    return {
+        name: {other for commit in commits for old in before[commit] - {commit} for other in brought[old]} - {name} for name, commits in births.items()
+    }
 
 
-def _attributes(context: Context, seal: Seal) -> Iterator[Finding]:
-    if seal.id in context.outcomes:
-        return
-    try:
-        refuse_attributes(context, [*seal.files, context.seal_path(seal.id)])
-    except Refusal as refusal:
+def _attributes(context: Context, seals: dict[str, Seal]) -> Iterator[Finding]:
+    """Of each open seal the first of its files that git may change."""
+    place_of = {path: seal.id for seal in seals.values() if seal.id not in context.outcomes for path in (*seal.files, context.seal_path(seal.id))}
+    said: set[str] = set()
+    for refusal in find_attributes(context, list(place_of)):
+        if place_of[refusal.place] in said:
+            continue
+        said.add(place_of[refusal.place])
         yield Finding(code="A110", place=refusal.place, what=str(refusal).removeprefix(f"{refusal.place}: "))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audit.context import Context
 from audit.finding import Finding
+from audit.quantities import PLAIN
 from audit.registration import derive_seeds
 
 SEEDS = ("seed", "seeds")
@@ -14,9 +15,13 @@ SEEDS = ("seed", "seeds")
 
 def check(context: Context) -> Iterator[Finding]:
     """Every record that names seeds and a seal."""
+    derived: dict[str, dict[str, tuple[int, ...]]] = {}
     for path, provenance in context.provenance.items():
         for name in provenance.seals.keys() & context.seals.keys() if provenance.seeds else ():
-            yield from _derived(context, path, provenance.seeds, name)
+            if name not in derived:
+                counts = context.registrations[name].seeds.sets
+                derived[name] = {seed_set: derive_seeds(context.seals[name], seed_set, count) for seed_set, count in counts.items()}
+            yield from _derived(context, path, provenance.seeds, name, derived[name])
 
 
 def count(context: Context) -> str:
@@ -25,9 +30,7 @@ def count(context: Context) -> str:
     return f"{sum(sum(counts.values()) for counts in sets)} derived seeds"
 
 
-def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str) -> Iterator[Finding]:
-    seal, counts = context.seals[name], context.registrations[name].seeds.sets
-    sets = {seed_set: derive_seeds(seal, seed_set, count) for seed_set, count in counts.items()}
+def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str, sets: Mapping[str, tuple[int, ...]]) -> Iterator[Finding]:
     if seeds not in sets.values():
         nearest = max(sets.values(), key=lambda wanted: len(set(wanted) & set(seeds)))
         what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"
@@ -58,7 +61,7 @@ def _walk_seeds(record: Any) -> Iterator[int]:
         value, key = pending.pop()
         if isinstance(value, dict):
             pending += [(child, name) for name, child in value.items() if name != "provenance"]
-        elif isinstance(value, list):
-            pending += [(child, key) for child in value if key in SEEDS or isinstance(child, dict | list)]
+        elif isinstance(value, list) and (key in SEEDS or not PLAIN.issuperset(map(type, value))):
+            pending += [(child, key) for child in value]
         elif key in SEEDS and type(value) is int:
             yield value
