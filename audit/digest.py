@@ -42,10 +42,16 @@ def md5_bytes(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
+def md5_file(path: Path) -> str:
+    """MD5 of a file's bytes; see `md5_bytes`."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
+
+
 def md5_tree(path: Path) -> str:
     """MD5 of a folder as DVC names it: over the JSON list of its files' MD5 and relative paths, sorted by path, with `.dir` behind it."""
     files = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
-    listed = [{"md5": md5_bytes(files[name].read_bytes()), "relpath": name} for name in sorted(files)]
+    listed = [{"md5": md5_file(files[name]), "relpath": name} for name in sorted(files)]
     return md5_bytes(json.dumps(listed, sort_keys=True).encode()) + ".dir"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from audit.finding import Refusal
 
@@ -139,7 +139,9 @@ class Objects:
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
         """Mode and id of what a commit's tree holds at a path, or None."""
         found: tuple[str, str] | None = ("040000", self.commit(commit)[0])
-        for part in PurePosixPath(path).parts:
+        for part in path.split("/"):
+            if part in ("", "."):
+                continue
             if found is None or found[0] != "040000":
                 return None
             found = self.tree(found[1]).get(part)

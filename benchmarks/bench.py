@@ -1,4 +1,4 @@
-"""Measures the engine against rivals, side by side in one run, and writes ratios to results/bench.json: `make bench`.
+"""Measures the engine and the audit against rivals, side by side in one run, and writes ratios to results/bench.json: `make bench`.
 
 Each side runs in fresh processes, in turn, on the same number of threads (two, or what the machine has), and medians are compared. A
 ratio `vs_loop` is network-steps per second, engine over loop, each measuring the stable rank every ten steps.
@@ -19,6 +19,7 @@ from time import perf_counter
 
 import numpy as np
 import torch
+from large import measure_audit
 from loop import Decoder, make_optimiser, stable_rank, train_step
 
 from rankcollapse import kernel
@@ -210,6 +211,7 @@ def main() -> int:
     ratios["engine.checkpoint_overhead"] = 1 + costs["save"] / load_params().scales.laptop.checkpoint_seconds
     ratios["engine.memory_vs_plan"] = measure_memory()
     ratios["engine.laptop_study_minutes"] = estimate_study(threads)
+    ratios |= measure_audit()
     OUT.write_text(json.dumps({name: round(value, 3) for name, value in ratios.items()}, indent=2) + "\n")
     for name, value in ratios.items():
         print(f"{name:<40} {value:.2f}")

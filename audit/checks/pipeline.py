@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from audit.checks.order import judged, judged_paths
 from audit.context import Context
-from audit.digest import md5_bytes, md5_tree
+from audit.digest import md5_bytes, md5_file, md5_tree
 from audit.finding import Finding, Refusal, Severity
 from audit.pipeline import DEFINED, LOCKED
 from audit.registration import look_up
@@ -44,21 +45,29 @@ def _producers(context: Context) -> Iterator[Finding]:
 
 
 def _outputs(context: Context) -> Iterator[Finding]:
-    own, results = context.config.paths.findings(), f"{context.config.paths.results}/"
+    paths = context.config.paths
+    own = (paths.findings(), paths.generated, paths.pdf)  # what the audit itself writes, which has checks of its own
     for path, entries in context.pipeline.outs.items():
         file = context.root / path
-        if path == own:
+        if path in own:
             continue
         if not file.exists():
             yield _absent(context, path, entries[0][0])
-        elif path.startswith(results):
-            digest = md5_tree(file) if file.is_dir() else md5_bytes(context.record_bytes[path] if path in context.record_bytes else file.read_bytes())
+        else:
+            digest = _name(context, path, file)
             if digest != entries[0][1].get("md5"):
                 expected, cure = f"md5 {str(entries[0][1].get('md5'))[:12]}", f"git checkout HEAD -- {path} {LOCKED}, or dvc repro"
                 yield Finding(
                     code="A304", place=path, what="is not the output that dvc.lock names", expected=expected, observed=digest[:12], cure=cure
                 )
     yield from _deleted(context)
+
+
+def _name(context: Context, path: str, file: Path) -> str:
+    """What DVC would call an output."""
+    if path in context.record_bytes:
+        return md5_bytes(context.record_bytes[path])
+    return md5_tree(file) if file.is_dir() else md5_file(file)
 
 
 def _absent(context: Context, path: str, stage: str) -> Finding:

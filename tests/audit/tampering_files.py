@@ -70,9 +70,18 @@ def deletion_unlocked(p: Project) -> None:
 
 def figures(p: Project) -> None:
     """A folder of figures, declared, locked and committed."""
-    p.write("results/figures/plot.svg", "<svg/>")
-    p.write("results/figures/more/a.svg", "<svg></svg>")
-    p.edit("dvc.yaml", "results/analyse/main.run.json: {cache: false}}]", "results/analyse/main.run.json: {cache: false}}, {results/figures: {cache: false}}]")
+    folder_of(p, "results/figures", "{results/figures: {cache: false}}")
+
+
+def states(p: Project) -> None:
+    """A folder that only DVC's cache carries, declared and locked."""
+    folder_of(p, "states", "states")
+
+
+def folder_of(p: Project, folder: str, declared: str) -> None:
+    p.write(f"{folder}/plot.svg", "<svg/>")
+    p.write(f"{folder}/more/a.svg", "<svg></svg>")
+    p.edit("dvc.yaml", "results/analyse/main.run.json: {cache: false}}]", f"results/analyse/main.run.json: {{cache: false}}}}, {declared}]")
     names = {"more/a.svg": "<svg></svg>", "plot.svg": "<svg/>"}
     listed = ", ".join(f'{{"md5": "{hashlib.md5(text.encode()).hexdigest()}", "relpath": "{name}"}}' for name, text in names.items())
     digest = hashlib.md5(f"[{listed}]".encode()).hexdigest()
@@ -80,8 +89,18 @@ def figures(p: Project) -> None:
     before, cut, after = lock.partition("    - path: results/analyse/main.json\n")
     before, outs, rest = (before + cut + after).partition("  analyse:\n")
     head, mark, tail = rest.partition("    outs:\n")
-    p.write("dvc.lock", f"{before}{outs}{head}{mark}    - path: results/figures\n      hash: md5\n      md5: {digest}.dir\n{tail}")
-    p.commit("Figures")
+    p.write("dvc.lock", f"{before}{outs}{head}{mark}    - path: {folder}\n      hash: md5\n      md5: {digest}.dir\n{tail}")
+    p.commit("A folder")
+
+
+def edited_in_the_cache(p: Project) -> None:
+    """With DVC's links of type hardlink an edit in place changes the cache's object too, so that DVC sees nothing."""
+    states(p)
+    cached = p.root / ".dvc/cache/files/md5/ab/cdef"
+    cached.parent.mkdir(parents=True)
+    cached.hardlink_to(p.root / "states/plot.svg")
+    p.edit("states/plot.svg", "<svg/>", "<svg />")
+    assert cached.read_text() == "<svg />"
 
 
 def edited_figure(p: Project) -> None:

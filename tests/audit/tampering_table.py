@@ -88,6 +88,7 @@ TABLE = (
     Row("A306", "pipeline", tampering_files.deletion_unlocked),
     Row("A304", "pipeline", tampering_files.edited_figure),
     Row("A304", "pipeline", tampering_files.dropped_figure),
+    Row("A304", "pipeline", tampering_files.edited_in_the_cache),
     Row("A306", "pipeline", tampering_files.source_gone),
     Row("A307", "records", tampering.typed_summary, also=("runs",)),
     Row("A308", "seeds", tampering.dropped_seed, also=("runs",)),

@@ -56,9 +56,10 @@ def test_honest_project_passes(ran: Project) -> None:
     assert not failing(report)
 
 
-def test_honest_figures_pass(ran: Project) -> None:
-    """A folder is named as DVC names it: without an edit there is nothing to find."""
-    tampering_files.figures(ran)
+@pytest.mark.parametrize("make", [tampering_files.figures, tampering_files.states])
+def test_honest_folders_pass(make, ran: Project) -> None:
+    """A folder is named as DVC names it, in git or in the cache: without an edit there is nothing to find."""
+    make(ran)
     report = verify(ran.context())
     assert report.code == 0, lines(report)
 
