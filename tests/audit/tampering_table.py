@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import broken_scripts
 import tampering
 import tampering_files
+import tampering_rows
 from project import Project
 
 from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
 HISTORY_CHECKS = ("sealing", "closed", "order", "code")
+WHOLE = frozenset({"A201", "A202", "A203"})
 
 
 @dataclass(frozen=True)
@@ -103,4 +105,26 @@ TABLE = (
     Row("A312", "pipeline", tampering.unproduced, also=("runs",)),
     Row("A313", "pipeline", tampering.other_command),
     Row("A314", "runs", tampering.stale_source),
+    Row("A105", "seals", tampering_rows.prediction_byte, also=("verdicts",)),
+    Row("A104", "sealing", tampering_rows.dropped_registration, also=("runs", "verdicts", "seals", "order", "code")),
+    Row("A101", "registrations", tampering_rows.duplicate_key),
+    Row("A101", "registrations", tampering_rows.alias),
+    Row("A101", "registrations", tampering_rows.second_document),
+    Row("A201", "order", tampering.script(broken_scripts.record_first), base="drafted", codes=WHOLE),
+    Row("A201", "order", tampering.script(broken_scripts.together), base="drafted", codes=WHOLE),
+    Row("A201", "order", tampering.script(broken_scripts.backdated), base="drafted", codes=WHOLE),
+    Row("A201", "order", tampering.script(broken_scripts.squash_of_all), also=("code",), base="drafted", exit=2, codes=frozenset({"A201", "A202"})),
+    Row("A202", "order", tampering.script(broken_scripts.rebased), also=("code",), base="drafted", exit=2),
+    Row("A205", "history", tampering_rows.shallow, also=HISTORY_CHECKS, exit=2),
+    Row("A201", "order", tampering.script(broken_scripts.revert_and_add_again), base="drafted", codes=WHOLE),
+    Row("A201", "order", tampering.script(broken_scripts.staged_seal), base="drafted", codes=WHOLE),
+    Row("A303", "runs", tampering_rows.digit, also=("pipeline", "records", "order", "verdicts"), codes=frozenset({"A303", "A314"})),
+    Row("A304", "pipeline", tampering_rows.record_and_log, also=("runs",)),
+    Row("A309", "verdicts", tampering_rows.repeated_value),
+    Row("A304", "pipeline", tampering_rows.lock_entry),
+    Row("A308", "seeds", tampering_rows.swapped_seed, also=("runs",)),
+    Row("A308", "seeds", tampering_rows.doubled_seed, also=("runs",)),
+    Row("A306", "pipeline", tampering_rows.cell_gone, also=("runs", "order")),
+    Row("A207", "history", tampering_rows.hidden_edit),
+    Row("A204", "order", tampering_rows.widened_tolerance, base="sealed"),
 )
