@@ -64,7 +64,7 @@ class Context:
         """The git history the project stands in; refuses where there is none."""
         from audit.history import History
 
-        return History.open(self.root)
+        return History.open(self.root, (self.config.paths.results, self.config.paths.prereg))
 
     @cached_property
     def parameters(self) -> Any:

@@ -15,7 +15,7 @@ from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
     "finding machine definitions explained_document",
-    "load digest",
+    "load digest objects",
     "records quantities config",
     "registration pipeline numbers templates",
     "history verdict context numbers.keys numbers.exemptions",
