@@ -228,6 +228,11 @@ class History:
         """Whether a commit belongs to this history."""
         return commit in self.log.parents
 
+    def date(self, commit: str) -> int:
+        """When a commit says it was made, in seconds since 1970; it may say anything."""
+        line = next(line for line in self.objects.read(commit)[1].split(b"\n") if line.startswith(b"committer "))
+        return int(line.split()[-2])
+
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
         """Mode and id of what a commit holds at a path of the project."""
         return self.objects.entry(commit, self.prefix + path)

@@ -7,7 +7,6 @@ from typing import Any
 
 from audit.context import Context
 from audit.finding import Finding
-from audit.registration import derive_seeds
 
 SEEDS = ("seed", "seeds")
 
@@ -21,20 +20,19 @@ def check(context: Context) -> Iterator[Finding]:
 
 def count(context: Context) -> str:
     """How many seeds."""
-    sets = [registration.seeds.sets for name, registration in context.registrations.items() if name in context.seals]
-    return f"{sum(sum(counts.values()) for counts in sets)} derived seeds"
+    own = [registration.seeds.sets for name, registration in context.registrations.items() if name in context.seals]
+    return f"{sum(sum(counts.values()) for counts in own)} derived seeds"
 
 
 def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str) -> Iterator[Finding]:
-    seal, counts = context.seals[name], context.registrations[name].seeds.sets
-    sets = {seed_set: derive_seeds(seal, seed_set, count) for seed_set, count in counts.items()}
-    if seeds not in sets.values():
+    sets = context.seeds_of(name)
+    if sets and seeds not in sets.values():
         nearest = max(sets.values(), key=lambda wanted: len(set(wanted) & set(seeds)))
         what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"
         yield Finding(code="A308", place=f"{path}:provenance.seeds", what=what, expected=f"{len(nearest)} derived seeds", cure=cure)
     known = {seed for wanted in sets.values() for seed in wanted}
     strange = sorted({seed for seed in _walk_seeds(context.records[path]) if seed not in known})
-    if strange:
+    if sets and strange:
         yield Finding(
             code="A308", place=path, what=f"names a seed that does not derive from {name}", observed=str(strange[0]), cure=f"audit seeds {name}"
         )
