@@ -88,6 +88,11 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "It holds for the scale and the seed sets it was sealed for.",
         "Nothing to cure; restore the parameters to judge it.",
     ),
+    "A122": (
+        "Two registrations claim one seed set, or one that shares another's seeds (`same_as`) was sealed after a run on them.",
+        "Predictions about seeds that have been run already are no predictions.",
+        "`seeds: {same_as: ID}`, sealed before the first run on them; after it, register anew on other seeds.",
+    ),
     "A200": (
         "A check of order stopped before its end.",
         "What was not checked is not known to hold.",
@@ -127,6 +132,17 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Git is told not to look at a tracked file (assume-unchanged, skip-worktree).",
         "The tree looks clean while the file is edited.",
         "git update-index --no-assume-unchanged (or --no-skip-worktree) PATH",
+    ),
+    "A208": (
+        "A branch, experiment, stash or reflog of this clone holds a judged record in a commit without its seal. "
+        "What else stands there on the same seeds, and seals that only stand there, are counted in a note.",
+        "What was tried and left behind is in no history that others see; a clone without these refs cannot find it.",
+        "git branch -a --contains COMMIT, git reflog: if the record came first, register anew. Report the other runs.",
+    ),
+    "A209": (
+        "A run log's times cannot be right: it ends before it starts, or starts before its start commit was made (a note).",
+        "Dates can be typed, so they decide nothing; an odd one is still worth a look.",
+        "Look whether a clock was wrong.",
     ),
     "A300": (
         "A check of records stopped before its end.",

@@ -6,13 +6,15 @@ import hashlib
 import os
 import subprocess
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from audit.finding import Refusal
+from audit.objects import WHOLE_CLONE, Log, missing_object, parse_commit, parse_log, parse_tree, refuse_altered
+
+__all__ = ["LINK", "SUBMODULE", "WHOLE_CLONE", "History", "Log", "Objects", "call_git"]
 
 CONFIGURATION = (
     "core.commitGraph=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "core.quotePath=false",
@@ -21,7 +23,7 @@ CONFIGURATION = (
 SMALL, TOGETHER = 2**16, 256
 """Objects up to this many bytes are kept once read; so many are asked for at once (their names fit into a pipe)."""
 LINK, SUBMODULE = "120000", "160000"
-WHOLE_CLONE = "git fetch --unshallow (in CI: fetch-depth 0)"
+STARTS = "--glob=refs/tags/audit/start/*"
 
 
 def git_command(*arguments: str) -> list[str]:
@@ -95,14 +97,31 @@ class Objects:
         assert source is not None
         header = source.readline().split()
         if len(header) != 3:
-            raise Refusal(f"git object {name[:12]}", "is not in this clone", cure=f"{WHOLE_CLONE}; a partial clone must be completed")
+            raise missing_object(name)
         kind, size = header[1].decode(), int(header[2])
         data = source.read(size)
         source.read(1)
-        digest = hashlib.new("sha1" if len(name) == 40 else "sha256", f"{kind} {size}\0".encode() + data).hexdigest()
-        if digest != name:
-            raise Refusal(f"git object {name[:12]}", "its bytes do not give its id", observed=digest[:12], cure="git fsck, then clone again")
+        refuse_altered(name, kind, data)
         return kind, data
+
+    def load(self, names: Iterable[str]) -> None:
+        """Read many commits or trees at once, so that they are known from here on; each id is recomputed."""
+        wanted = list(names)
+        if not wanted:
+            return
+        shown, at = memoryview(call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1]), 0
+        for name in wanted:
+            end = at + bytes(shown[at : at + 200]).index(b"\n")
+            header = bytes(shown[at:end]).split()
+            if len(header) != 3:
+                raise missing_object(name)
+            kind, size = header[1].decode(), int(header[2])
+            data, at = bytes(shown[end + 1 : end + 1 + size]), end + 2 + size
+            refuse_altered(name, kind, data)
+            if kind == "commit":
+                self._commits[name] = parse_commit(data)
+            else:
+                self._trees[name] = parse_tree(data, len(name) // 2)
 
     def blob(self, name: str) -> bytes:
         """The bytes of a blob."""
@@ -117,13 +136,7 @@ class Objects:
     def tree(self, name: str) -> dict[str, tuple[str, str]]:
         """A tree as name -> (mode, object id)."""
         if name not in self._trees:
-            data, entries, at, width = self.read(name)[1], {}, 0, len(name) // 2
-            while at < len(data):
-                end = data.index(b"\0", at)
-                mode, _, entry = data[at:end].partition(b" ")
-                entries[entry.decode(errors="surrogateescape")] = (mode.decode().zfill(6), data[end + 1 : end + 1 + width].hex())
-                at = end + 1 + width
-            self._trees[name] = entries
+            self._trees[name] = parse_tree(self.read(name)[1], len(name) // 2)
         return self._trees[name]
 
     def commit(self, name: str) -> tuple[str, tuple[str, ...]]:
@@ -132,8 +145,7 @@ class Objects:
             kind, data = self.read(name)
             if kind != "commit":
                 raise Refusal(f"git object {name[:12]}", "is no commit", observed=kind)
-            lines = data.partition(b"\n\n")[0].decode(errors="replace").splitlines()
-            self._commits[name] = lines[0].removeprefix("tree "), tuple(line[7:] for line in lines if line.startswith("parent "))
+            self._commits[name] = parse_commit(data)
         return self._commits[name]
 
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
@@ -169,29 +181,19 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-@dataclass(frozen=True)
-class Log:
-    """What one pass over the history says: parents, who added which blob, and which blobs stood at which path."""
-
-    parents: dict[str, tuple[str, ...]]
-    additions: dict[str, dict[str, int]]
-    """blob -> commit -> in how many of the comparisons with its parents the blob is new."""
-    paths: dict[str, dict[str, None]]
-    """blob -> paths at which it ever stood."""
-    versions: dict[str, dict[str, None]]
-    """path -> blobs that ever stood there, newest first."""
-
-
 class History:
     """Every commit reachable from HEAD or from a tag `audit/start/*`, with every parent of every merge."""
 
-    def __init__(self, root: Path, prefix: str, head: str, shallow: bool, grafts: bool):
-        self.root, self.prefix, self.head, self.shallow, self.grafts = root, prefix, head, shallow, grafts
+    def __init__(self, root: Path, prefix: str, head: str, shallow: bool, grafts: bool, folders: tuple[str, ...]):
+        self.root, self.prefix, self.head, self.shallow, self.grafts, self.folders = root, prefix, head, shallow, grafts, folders
         self._ancestors: dict[str, frozenset[str]] = {}
 
     @classmethod
-    def open(cls, root: Path) -> History:
-        """Find the repository that tracks the project's `audit.toml`; a repository that merely surrounds it is not its history."""
+    def open(cls, root: Path, folders: tuple[str, ...] = ()) -> History:
+        """Find the repository that tracks the project's `audit.toml`; a repository that merely surrounds it is not its history.
+
+        `folders` are those of the project whose trees decide: their ids are recomputed in every commit.
+        """
         asked = ("--show-prefix", "--is-shallow-repository", "--git-common-dir")
         try:
             prefix, shallow, common = call_git(root, "rev-parse", *asked)[1].decode().splitlines()
@@ -201,7 +203,7 @@ class History:
         code, head = call_git(root, "rev-parse", "--verify", "-q", "HEAD^{commit}", answers=(0, 1))
         if code:
             raise Refusal(root.name, "the git repository has no commit yet", cure="git add audit.toml && git commit")
-        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / common / "info" / "grafts").is_file())
+        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / common / "info" / "grafts").is_file(), folders)
         if history.entry(history.head, "audit.toml") is None:
             cure = "git add audit.toml && git commit, or clone the project's own repository"
             raise Refusal("audit.toml", "is not tracked by the git repository around it", expected="the project's own history", cure=cure)
@@ -214,23 +216,49 @@ class History:
 
     @cached_property
     def log(self) -> Log:
-        """One pass over all commits; never `git log -- path`, which loses commits."""
-        options = ("--diff-merges=separate", "--raw", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", "-z")
-        shown = call_git(self.root, "log", *options, "--format=%x01%H %P", "HEAD", "--glob=refs/tags/audit/start/*", "--")[1]
-        log = Log({}, {}, {}, {})
-        for commit, parents, added in _sections(shown):
-            log.parents[commit] = parents
-            for blob in {blob for blob, _ in added}:
-                counts = log.additions.setdefault(blob, {})
-                counts[commit] = counts.get(commit, 0) + 1
-            for blob, path in added:
-                log.paths.setdefault(blob, {})[path] = None
-                log.versions.setdefault(path, {})[blob] = None
+        """One pass over all commits, each id recomputed; never `git log -- path`, which loses commits."""
+        log = self._pass("HEAD", STARTS)
+        self._recompute(log)
         return log
+
+    @cached_property
+    def elsewhere(self) -> Log:
+        """The same of what this clone holds beside its history: on branches, experiments, stashes and in reflogs."""
+        return self._pass("--all", "--reflog", "--not", "HEAD", STARTS)
+
+    def _pass(self, *revisions: str) -> Log:
+        options = ("--diff-merges=separate", "--raw", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", "-z")
+        shown = call_git(self.root, "log", *options, "--format=%x01%H %P", *revisions, "--")[1]
+        return parse_log(shown)
+
+    def _recompute(self, log: Log) -> None:
+        """Recompute the id of every commit, and of every tree on the way to and inside the folders that decide."""
+        self.objects.load(log.parents)
+        for commit, parents in log.parents.items():
+            if self.objects.commit(commit)[1] != parents:
+                raise Refusal(f"git object {commit[:12]}", "git names other parents than its bytes", cure="git fsck, then clone again")
+        wanted = tuple(f"{self.prefix}{folder}/" for folder in self.folders)
+        level = {(self.objects.commit(commit)[0], "") for commit in log.parents}
+        seen = set(level)
+        while level:
+            self.objects.load({name for name, _ in level})
+            below = {
+                (name, f"{at}{entry}/")
+                for tree, at in level
+                for entry, (mode, name) in self.objects.tree(tree).items()
+                if mode == "040000" and any(f"{at}{entry}/".startswith(folder) or folder.startswith(f"{at}{entry}/") for folder in wanted)
+            }
+            level = below - seen
+            seen |= below
 
     def knows(self, commit: str) -> bool:
         """Whether a commit belongs to this history."""
         return commit in self.log.parents
+
+    def date(self, commit: str) -> int:
+        """When a commit says it was made, in seconds since 1970; it may say anything."""
+        line = next(line for line in self.objects.read(commit)[1].split(b"\n") if line.startswith(b"committer "))
+        return int(line.split()[-2])
 
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
         """Mode and id of what a commit holds at a path of the project."""
@@ -289,22 +317,3 @@ class History:
         shown = call_git(self.root, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")[1]
         paths = [line[3:].decode(errors="surrogateescape") for line in shown.split(b"\0") if line]
         return tuple(sorted(path.removeprefix(self.prefix) for path in paths))
-
-
-def _sections(shown: bytes) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, str]]]]:
-    """Each comparison of a commit with one parent: (commit, parents, [(new blob, path)])."""
-    tokens = iter(shown.split(b"\0"))
-    commit, parents, added = "", (), []
-    for token in tokens:
-        token = token.lstrip(b"\n")
-        if token.startswith(b"\x01"):
-            if commit:
-                yield commit, parents, added
-            commit, *rest = token[1:].decode().split()
-            parents, added = tuple(rest), []
-        elif token.startswith(b":"):
-            path, new = next(tokens).decode(errors="surrogateescape"), token.split()[3].decode()
-            if new.strip("0"):
-                added.append((new, path))
-    if commit:
-        yield commit, parents, added

@@ -25,6 +25,10 @@ class Logged:
     seals: dict[str, str]
     made: frozenset[str]
     """SHA-256 of the record and of every other output."""
+    record: str
+    """Where the run wrote its record."""
+    committed: bool
+    """Whether a commit holds this log; only such a log is evidence for a committed record."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Logs:
     @cached_property
     def _by_digest(self) -> dict[str, list[Logged]]:
         index: dict[str, list[Logged]] = {}
-        for logged in self._every():
+        for logged in self._all:
             for digest in logged.made:
                 index.setdefault(digest, []).append(logged)
         return index
@@ -45,6 +49,14 @@ class Logs:
     def naming(self, digest: str) -> list[Logged]:
         """The run logs that name a digest as something they made."""
         return self._by_digest.get(digest, [])
+
+    def of_record(self, path: str) -> list[Logged]:
+        """The run logs of runs that wrote their record to a path, wherever it lies now."""
+        return [logged for logged in self._all if logged.record == path]
+
+    @cached_property
+    def _all(self) -> list[Logged]:
+        return list(self._every())
 
     def _every(self) -> Iterator[Logged]:
         history, seen = self.context.history, set()
@@ -54,19 +66,19 @@ class Logs:
             for blob in history.versions(path):
                 seen.add(blob)
                 if self.until is None or any(new in history.ancestors(self.until) for new in history.introductions(blob)):
-                    yield from _read(path, history.objects.blob(blob))
+                    yield from _read(path, history.objects.blob(blob), True)
         for path in self.context.run_logs if self.until is None else ():
             data = self.context.bytes_of(path)
             if data is not None and history.blob_id(data) not in seen:
-                yield from _read(path, data)
+                yield from _read(path, data, False)
 
 
-def _read(path: str, data: bytes) -> Iterator[Logged]:
+def _read(path: str, data: bytes, committed: bool) -> Iterator[Logged]:
     try:
         value = parse_json(data, path)
         made = frozenset([value["record_sha256"], *_texts(value.get("outputs")).values()])
         maps = (_texts(value.get(name)) for name in ("inputs", "code", "seals"))
-        yield Logged(path, data, str(value["commit"]), *maps, made)
+        yield Logged(path, data, str(value["commit"]), *maps, made, str(value.get("record")), committed)
     except (Refusal, KeyError, TypeError, AttributeError):
         return  # names nothing, so it can prove nothing; the check of run logs reports a present one
 

@@ -30,14 +30,15 @@ class Order:
     path: str
     blob: str
     sha256: str
+    declared: frozenset[str] = frozenset()
+    """Digests of source files whose change since the seal is a declared deviation."""
 
     @cached_property
     def frozen(self) -> frozenset[str]:
         """Digests the seal freezes, and those that a frozen manifest or run log names."""
-        history = self.context.history
         digests = set(self.seal.files.values())
-        for path in self.seal.files:
-            data = history.bytes_at(history.head, path)
+        for path, digest in self.seal.files.items():
+            data = self._find_bytes(path, digest)
             if path.endswith(".json") and data is not None:
                 digests.update(_named(parse_json(data, path)))
             elif data is not None and path.endswith((".lock", ".sha256")):
@@ -86,8 +87,10 @@ class Order:
     def _run_evidence(self, place: str, commit: str | None, logs: list[Logged]) -> Iterator[Finding]:
         """(b) a run log names the record and a start commit, no later than its introduction, that holds the seal; (c) no old input."""
         history = self.context.history
+        logs = [logged for logged in logs if logged.committed or commit is None]
         if not logs:
-            yield self._finding(RUN, place, "no run log names it", "", "commit the run log beside it, or run again", Severity.UNCHECKED)
+            what = "no run log names it" if commit is None else "no run log in the history names it"
+            yield self._finding(RUN, place, what, "", "commit the run log beside it, or run again", Severity.UNCHECKED)
             return
         known = [logged for logged in logs if history.knows(logged.commit)]
         earlier = [logged for logged in known if commit is None or commit not in history.ancestors(logged.commit)]
@@ -112,7 +115,10 @@ class Order:
 
     def _input(self, place: str, commit: str | None, logged: Logged, path: str, digest: str) -> Iterator[Finding]:
         """(c) an input is frozen, source text of the commit, or made by a run for which (a) to (c) hold."""
-        if digest in self.frozen or self._is_source(commit, logged, path, digest) or self._is_reproduction(path, digest):
+        if digest in self.frozen or self._is_reproduction(path, digest):
+            return
+        if self._is_source(commit, logged, path, digest):
+            yield from self._deviation(place, logged, path, digest)
             return
         makers = self.logs.naming(digest)
         if not makers:
@@ -158,6 +164,19 @@ class Order:
         versions = [history.bytes_at(commit, path)] if commit else [history.bytes_at(logged.commit, path), self.context.bytes_of(path)]
         return any(data is not None and sha256_bytes(data) == digest for data in versions)
 
+    def _deviation(self, place: str, logged: Logged, path: str, digest: str) -> Iterator[Finding]:
+        """Source text that is not what it was when the seal was committed; parameters are frozen by value instead."""
+        if path == self.context.config.paths.parameters or digest in self.declared or digest in self._sealed_with(path):
+            return
+        what = f"its run read {path}, which is not what it was when the seal was committed and which the seal does not freeze"
+        cure = f"restore it and run again, or declare it in {self.context.config.paths.prereg}/{self.seal.id}.deviations.yaml"
+        yield self._finding(INPUT, place, what, f"{logged.path} names {digest[:12]}", cure, expected=f"{path} of the seal's commit")
+
+    def _sealed_with(self, path: str) -> set[str]:
+        history = self.context.history
+        versions = (history.bytes_at(commit, path) for commit in history.introductions(self.blob))
+        return {sha256_bytes(data) for data in versions if data is not None}
+
     def _held_by(self, commit: str) -> bool:
         return self.context.history.blob_at(commit, self.path) == self.blob
 
@@ -175,6 +194,14 @@ def open_order(context: Context, logs: Logs, seal: Seal) -> Order:
     if blob is None:
         raise Refusal(path, "is not committed: nothing can stand after it", cure=f"git add {path} && git commit")
     return Order(context, logs, seal, path, blob, sha256_bytes(history.objects.blob(blob)))
+
+
+def names_seal(data: bytes, name: str, sha256: str) -> bool:
+    """Whether a record says, in its own bytes, that it was made under this seal."""
+    try:
+        return bool(parse_json(data, name)["provenance"]["seals"].get(name) == sha256)
+    except (Refusal, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _is_digest(word: Any) -> bool:

@@ -97,11 +97,19 @@ class Reading(Frozen):
 
 
 class Seeds(Frozen):
-    """Where the seeds come from."""
+    """Where the seeds come from: this registration's own seal, or the set that another one owns."""
 
-    from_: Literal["seal"] = Field(alias="from")
-    sets: dict[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], Annotated[int, Field(ge=1, le=10_000)]] = Field(min_length=1)
+    from_: Literal["seal"] | None = Field(default=None, alias="from")
+    sets: dict[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], Annotated[int, Field(ge=1, le=10_000)]] = Field(default={}, min_length=1)
     """Name of a seed set -> number of seeds."""
+    same_as: Id | None = None
+    """The registration whose seal gives the seeds; then both seals must stand before any run on them."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Seeds:
+        if (self.same_as is None) != (self.from_ is not None and bool(self.sets)) or (self.same_as and (self.from_ or self.sets)):
+            raise ValueError("either `from` with `sets`, or `same_as` alone")
+        return self
 
 
 class Freezes(Frozen):
@@ -152,6 +160,17 @@ class Registration(Frozen):
             if type(found) is not type(wanted) or found != wanted:
                 return f"{key} is {found!r}, registered for {wanted!r}"
         return None
+
+    @property
+    def seed_owner(self) -> str:
+        """Id of the registration whose seal its seeds derive from, and which a seed set of the parameters must name."""
+        return self.seeds.same_as or self.id
+
+    def rivals(self, other: Registration) -> set[str]:
+        """Seed sets that both claim for seeds of their own under parameters that can be the same."""
+        if any(key in other.holds_for and other.holds_for[key] != value for key, value in self.holds_for.items()):
+            return set()
+        return self.seeds.sets.keys() & other.seeds.sets.keys()
 
     def judged_stages(self) -> set[str]:
         """Stages (without what follows `@`) whose records stand under this registration."""
@@ -247,6 +266,11 @@ def parse_seal(data: bytes, place: str) -> Seal:
     if f"{seal.id}.seal.json" != PurePosixPath(place).name:
         raise Refusal(place, "id and file name differ", expected=PurePosixPath(place).name, observed=seal.id)
     return seal
+
+
+def seed_counts(registration: Registration, registrations: Mapping[str, Registration]) -> dict[str, int]:
+    """Name of each seed set of a registration -> its number of seeds: its own sets, or those of the one it shares them with."""
+    return dict(registrations.get(registration.seed_owner, registration).seeds.sets)
 
 
 def seed_text(seal: Seal, seed_set: str, index: int) -> str:

@@ -16,7 +16,7 @@ from audit.load import parse_json, parse_yaml, write_bytes
 from audit.quantities import find_quantity
 from audit.records import log_path
 from audit.registration import FrozenParameter, Registration, Seal, derive_seeds, digest_value, look_up, parse_registration
-from audit.standing import same_but_line_endings
+from audit.standing import all_registrations, read_standing, same_but_line_endings
 
 BYTE_CHANGING = {"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"}
 LFS, ANNEX = b"version https://git-lfs.github.com/spec/", b"/annex/objects/"
@@ -65,6 +65,7 @@ def make_seal(context: Context, name: str) -> tuple[Seal, dict[str, bytes]]:
         ledger=read_ledger(context),
         warnings=lint(registration),
     )
+    refuse_rivals(context, registration)
     refuse_known_outcome(context, registration, seal)
     refuse_unknown_metrics(context, registration)
     return seal, copies
@@ -180,11 +181,42 @@ def read_ledger(context: Context) -> dict[str, str]:
     return ledger
 
 
+def refuse_rivals(context: Context, registration: Registration) -> None:
+    """Refuse a seed set that another sealed registration, not closed yet, claims under the same parameters."""
+    history, place = context.history, f"{context.config.paths.prereg}/{registration.id}.yaml"
+    for name, other in all_registrations(context).items():
+        sealed, closed = (history.blob_at(history.head, path(name)) is not None for path in (context.seal_path, context.outcome_path))
+        rivals = sorted(registration.rivals(other)) if name != registration.id and sealed and not closed else []
+        if rivals:
+            what, expected = f"claims seed set {rivals[0]!r}, which {name} owns under the same parameters", "one seal for a seed set"
+            cure = f"seeds: {{same_as: {name}}}, or another set, or `seed_sets.{rivals[0]}: {registration.id}` under holds_for"
+            raise Refusal(place, what, expected=expected, cure=cure)
+
+
+def find_seed_seal(context: Context, registration: Registration, seal: Seal) -> tuple[Seal, dict[str, int]]:
+    """The seal that the seeds derive from, and the number of seeds of each set: this one, or that of the owner it shares them with."""
+    place, name = f"{context.config.paths.prereg}/{registration.id}.yaml: seeds.same_as", registration.seeds.same_as
+    if name is None:
+        return seal, registration.seeds.sets
+    if name not in all_registrations(context):
+        raise Refusal(place, f"no registration {name!r}", expected="the id of a sealed registration", cure="correct the id")
+    owner = read_standing(context, name)
+    if owner.registration.seeds.same_as:
+        cure = f"write same_as: {owner.registration.seed_owner}"
+        raise Refusal(place, f"{name} has no seeds of its own", expected="the registration whose seal gives the seeds", observed=name, cure=cure)
+    if owner.closed:
+        raise Refusal(place, f"{name} is closed: its runs came before this seal", expected="a registration that has not run", cure="seeds of its own")
+    return owner.seal, owner.registration.seeds.sets
+
+
 def refuse_known_outcome(context: Context, registration: Registration, seal: Seal) -> None:
-    """Refuse when a judged record with this seal's id or seeds exists already, here or anywhere in history."""
-    seeds = {seed for name, count in registration.seeds.sets.items() for seed in derive_seeds(seal, name, count)}
-    history = context.history
-    for path in {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values()):
+    """Refuse when a judged record with this seal's id or seeds exists already, here or anywhere in history; of shared seeds, any record."""
+    source, counts = find_seed_seal(context, registration, seal)
+    seeds = {seed for name, count in counts.items() for seed in derive_seeds(source, name, count)}
+    history, paths = context.history, {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values())
+    if source.id != seal.id:
+        paths |= {*context.record_paths, *history.paths_ever(context.config.paths.results, ".json")}
+    for path in sorted(paths):
         present = context.bytes_of(path)
         for data in [*([] if present is None else [present]), *map(history.objects.blob, history.versions(path))]:
             provenance = _provenance(data, path)

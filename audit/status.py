@@ -43,6 +43,9 @@ def print_seeds(name: str) -> None:
     if name not in all_registrations(context):
         raise Refusal(f"{context.config.paths.prereg}/{name}.yaml", "no such registration")
     standing = read_standing(context, name)
+    if standing.registration.seeds.same_as:
+        print(f"{name} shares the seeds of {standing.registration.seed_owner}: audit seeds {standing.registration.seed_owner}")
+        return
     seal = standing.seal
     history = context.history
     born = min(history.introductions(history.blob_at(history.head, context.seal_path(name)) or ""), default=history.head)

@@ -15,12 +15,12 @@ from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
     "finding machine definitions explained_document ancestry",
-    "load digest",
+    "load digest objects",
     "records quantities config",
     "registration pipeline numbers templates",
     "history verdict context numbers.keys numbers.exemptions",
     "document standing modules logs order provenance pdf",
-    "gate render seal evaluate building",
+    "gate render seal evaluate building versions",
     "checks",
     "verify compare rendering status close explain schema numbers_command",
     "cli",

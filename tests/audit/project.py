@@ -98,13 +98,13 @@ def counted(values: list[int]) -> Quantity:
 class Project:
     """A project under test: its root, its git, and its stages."""
 
-    def __init__(self, root: Path):
-        self.root = root
+    def __init__(self, root: Path, date: str | None = None):
+        self.root, self.date = root, date
 
     @classmethod
-    def create(cls, root: Path) -> Project:
-        """A project with a committed draft of its registration and a calibration made before."""
-        project = cls(root)
+    def create(cls, root: Path, date: str | None = None) -> Project:
+        """A project with a committed draft of its registration and a calibration made before; `date` is that of every commit."""
+        project = cls(root, date)
         root.mkdir(parents=True, exist_ok=True)
         project.git("init", "-q", "-b", "main")
         for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
@@ -126,10 +126,11 @@ class Project:
 
     def copy(self, root: Path) -> Project:
         shutil.copytree(self.root, root, symlinks=True)
-        return Project(root)
+        return Project(root, self.date)
 
     def git(self, *arguments: str, date: str | None = None) -> str:
         env = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(self.root.parent), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
+        date = date or self.date
         if date:
             env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
         done = subprocess.run(["git", *arguments], cwd=self.root, env=env, capture_output=True, text=True, check=False)

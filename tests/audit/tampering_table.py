@@ -14,8 +14,8 @@ from project import Project
 from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
-HISTORY_CHECKS = ("sealing", "closed", "order", "code")
 WHOLE = frozenset({"A201", "A202", "A203"})
+HISTORY_CHECKS = ("sealing", "closed", "sharing", "order", "refs", "times", "code")
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ TABLE = (
     Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order")),
     Row("A301", "records", tampering_files.linked_folder),
     Row("A305", "runs", tampering_files.linked_log, also=("order",)),
+    Row("A122", "sharing", tampering.rival_seeds, base="sealed"),
+    Row("A122", "sharing", tampering.shared_after_the_run, also=("order", "runs")),
     Row("A200", "order", tampering.lost_object, exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
     Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
@@ -70,6 +72,7 @@ TABLE = (
     Row("A206", "history", tampering.grafts_file),
     Row("A207", "history", tampering.hidden_from_git),
     Row("A207", "history", tampering.assumed_unchanged),
+    Row("A208", "refs", tampering.shown_elsewhere_first),
     Row("A300", "pipeline", tampering.bad_lock, exit=2),
     Row("A301", "records", tampering_files.truncated, also=("runs", "pipeline")),
     Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
