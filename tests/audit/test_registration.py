@@ -21,7 +21,7 @@ def test_plain_registration_is_read() -> None:
 def test_bare_null_key_is_read() -> None:
     """`null:` without quotes, as a person writes it, is the null hypothesis and no empty key."""
     registration = parse_registration(PILOT.replace('"null"', "null").encode(), PLACE)
-    assert registration.predictions[0].null == "No run recovers."
+    assert registration.predictions[0].null.text == "No run recovers."
 
 
 BAD = {
@@ -30,8 +30,8 @@ BAD = {
     "numeric text": ("value: 2}", "value: '1e-3'}", "expected a valid"),
     "not a number": ("value: 2}", "value: .nan}", "is not valid (and 1 more); expected a finite number; found nan; cure: correct the value"),
     "infinity": ("value: 2}", "value: .inf}", "is not valid (and 1 more); expected a finite number; found inf; cure: correct the value"),
-    "two targets": ("value: 2}", "value: 2, than: arms.untreated}", "op `in` with low and high, any other op with either value or than"),
-    "no target": ('{op: ">=", value: 2}', '{op: ">="}', "any other op with either value or than"),
+    "two targets": ("value: 2}", "value: 2, than: arms.untreated}", "op `in` with low and high, or band and either value or than; any other op with either value, frozen, than or order"),
+    "no target": ('{op: ">=", value: 2}', '{op: ">="}', "any other op with either value, frozen, than or order"),
     "empty interval": ('{op: ">=", value: 2}', '{op: in, low: 3, high: 2}', "low not above high"),
     "unknown operator": ('op: ">=", value: 2', 'op: "!=", value: 2', "predictions.0.comparator.op is not valid"),
     "zero units": ("value: 2}", "value: 2, units: 0}", "greater than or equal to 1"),
