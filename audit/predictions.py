@@ -64,7 +64,7 @@ Key = Annotated[str, AfterValidator(refuse_look_alikes), WithJsonSchema({"type":
 
 def _several(value: Any) -> Any:
     """One of a thing where several may stand."""
-    return (value,) if isinstance(value, str | Mapping | Undecided) else value
+    return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str | Mapping | Undecided) else value
 
 
 def _as_null(value: Any) -> Any:
