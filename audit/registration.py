@@ -79,7 +79,7 @@ class Registration(Language):
     holds_for: dict[str, Scalar] = {}
     """Dotted keys of the parameters and the values they must have; elsewhere it is not evaluated."""
     seeds: Seeds
-    """Where the seeds come from."""
+    """The seed sets, and what their seeds derive from."""
     stages: tuple[Annotated[str, Field(pattern=r"^[^@\s]+$")], ...] = Field(min_length=1)
     """Stages (without what follows `@`) that must wait for the committed seal."""
     freezes: Freezes = Freezes()
