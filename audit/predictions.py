@@ -25,6 +25,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from audit.forms import FORMS, TARGETS, describe_forms
 from audit.records import Frozen
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq}
@@ -32,22 +33,6 @@ Number = float | int
 PredictionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
 SetName = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
 Summary = Literal["median", "mean", "min", "max", "sum", "count", "share"]
-
-TARGETS = ("value", "frozen", "low", "high", "than", "band", "order", "rank_correlation", "labels")
-COMPARE = (">=", ">", "<=", "<", "==")
-FORMS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
-    (COMPARE, ("value",)),
-    (COMPARE, ("frozen",)),
-    (COMPARE, ("than",)),
-    (("in",), ("low", "high")),
-    (("in",), ("value", "band")),
-    (("in",), ("than", "band")),
-    (COMPARE[:4], ("order",)),
-    (COMPARE, ("value", "rank_correlation")),
-    (COMPARE[:4], ("value", "labels")),
-    (COMPARE[:4], ("frozen", "labels")),
-)
-"""Operators, and the targets that stand with them: nothing else is a comparator."""
 
 
 def refuse_look_alikes(text: str) -> str:
@@ -69,19 +54,6 @@ def _several(value: Any) -> Any:
 
 def _as_null(value: Any) -> Any:
     return {"text": value} if isinstance(value, str) else value
-
-
-def describe_forms(schema: dict[str, Any]) -> None:
-    """Give editors the same table of forms that the parser has."""
-    forms: list[dict[str, Any]] = []
-    for operators, targets in FORMS:
-        absent = {name: False for name in (*TARGETS, *(["all"] if "all" in schema["properties"] else [])) if name not in targets}
-        required = ["op", *targets, *(["units"] if "labels" in targets else [])]
-        without = {"units": False} if "rank_correlation" in targets else {}
-        forms.append({"required": required, "properties": {"op": {"enum": list(operators)}, **absent, **without}})
-    if "all" in schema["properties"]:
-        forms.append({"required": ["all"], "properties": dict.fromkeys(("op", "units", *TARGETS), False)})
-    schema["oneOf"] = forms
 
 
 class Language(Frozen):
@@ -244,6 +216,9 @@ class Undecided(Language):
     """Where the comparison holds, the prediction is undecided."""
 
 
+OneOrSeveral = Undecided | tuple[Undecided, ...] | None
+
+
 class Population(Language):
     """The units a prediction is about: every seed of a set, at each of the depths."""
 
@@ -294,7 +269,7 @@ class Prediction(Language):
     """How it must compare."""
     population: Population | None = None
     """The units it is about; a record with more values than these is refused."""
-    undecided: Annotated[tuple[Undecided, ...] | None, BeforeValidator(_several, json_schema_input_type=Undecided | tuple[Undecided, ...] | None)] = None
+    undecided: Annotated[tuple[Undecided, ...] | None, BeforeValidator(_several, json_schema_input_type=OneOrSeveral)] = None
     """Any of these leaves it undecided, whatever the metric says."""
     null: Annotated[Null, BeforeValidator(_as_null, json_schema_input_type=str | Null)]
     """What an uninteresting world would give."""

@@ -17,7 +17,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "finding machine definitions explained_document",
     "load digest",
     "records quantities config",
-    "predictions registration pipeline numbers templates",
+    "forms predictions registration pipeline numbers templates",
     "history verdict chance context numbers.keys numbers.exemptions",
     "document standing modules logs order provenance pdf lint known",
     "gate render seal evaluate building",

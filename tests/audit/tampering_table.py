@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import broken_scripts
 import tampering
 import tampering_files
+import tampering_metrics
 from project import Project
 
 from audit.checks import TABLE as CHECKS
@@ -49,9 +50,9 @@ TABLE = (
     Row("A111", "registrations", tampering.same_predictions),
     Row("A112", "outcomes", tampering.other_calibration, also=("runs",)),
     Row("A113", "outcomes", tampering.unknown_metric),
-    Row("A116", "outcomes", tampering.widened_tolerance, also=("verdicts", "runs"), base="drafted"),
-    Row("A116", "outcomes", tampering.another_summary, also=("verdicts", "runs"), base="drafted"),
-    Row("A116", "outcomes", tampering.doubled_units, also=("verdicts", "runs"), base="drafted"),
+    Row("A116", "outcomes", tampering_metrics.widened_tolerance, also=("verdicts", "runs"), base="drafted"),
+    Row("A116", "outcomes", tampering_metrics.another_summary, also=("verdicts", "runs"), base="drafted"),
+    Row("A116", "outcomes", tampering_metrics.doubled_units, also=("verdicts", "runs"), base="drafted"),
     Row("A114", "closed", tampering.edited_outcome, also=("verdicts",)),
     Row("A114", "closed", tampering.moved_log),
     Row("A114", "closed", tampering.outcome_without_record),

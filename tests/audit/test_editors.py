@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from project import PILOT
 from pydantic import ValidationError
 
+from audit.forms import TARGETS
 from audit.load import parse_yaml
-from audit.predictions import TARGETS, Comparator
+from audit.predictions import Comparator
 from audit.registration import Registration
 
 ROOT = Path(__file__).parents[2]
