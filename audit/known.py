@@ -10,14 +10,13 @@ from audit.finding import Refusal
 from audit.history import call_git
 from audit.load import parse_json
 from audit.quantities import find_quantity
-from audit.registration import Registration, Seal, derive_seeds
+from audit.registration import Registration, Seal
 
 CURE = "register under a new id, or audit seal --post-hoc"
 
 
-def refuse_known_outcome(context: Context, registration: Registration, seal: Seal) -> None:
-    """Refuse when a judged record with this seal's id or seeds exists already, or a metric of it at any other path, on any ref."""
-    seeds = registered_seeds(registration, seal)
+def refuse_known_outcome(context: Context, registration: Registration, seal: Seal, seeds: set[int]) -> None:
+    """Refuse when a judged record with this seal's id or these seeds exists already, or a metric of it at any other path, on any ref."""
     judged = {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values())
     keys = {prediction.metric.key for prediction in registration.predictions if prediction.metric.file in judged}
     for path, record in each_record(context):
@@ -30,11 +29,6 @@ def refuse_known_outcome(context: Context, registration: Registration, seal: Sea
             raise Refusal(path, f"an outcome of {seal.id} exists already: this seal would come after it", cure=CURE)
         if metric is not None:
             raise Refusal(path, f"holds the metric {metric} on the seeds of {seal.id}: this seal would come after it", cure=CURE)
-
-
-def registered_seeds(registration: Registration, seal: Seal) -> set[int]:
-    """Every seed that the registration is about."""
-    return {seed for name, count in registration.seeds.sets.items() for seed in derive_seeds(seal, name, count)}
 
 
 def each_record(context: Context) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -233,13 +233,13 @@ class Population(Language):
             raise ValueError("each depth once")
         return self
 
-    def units(self, sets: Mapping[str, int]) -> int:
-        """How many units these are, given how many seeds each set has."""
-        return sets.get(self.set, 0) * (1 if self.depths is None else len(self.depths))
+    def units(self, sets: Mapping[str, int]) -> int | None:
+        """How many units these are, given how many seeds each set has; None of a set that is not among them."""
+        return sets[self.set] * (1 if self.depths is None else len(self.depths)) if self.set in sets else None
 
     def text(self, sets: Mapping[str, int]) -> str:
         """The population as a reader sees it."""
-        seeds = f"{sets.get(self.set, 0)} seeds of {self.set}"
+        seeds = f"{sets.get(self.set, 'unknown')} seeds of {self.set}"
         return seeds if self.depths is None else f"{seeds} at {', '.join(map(str, self.depths)) or 'no depth'}"
 
 

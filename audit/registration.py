@@ -110,7 +110,7 @@ class Registration(Language):
         return self
 
     def units_of(self, prediction: Prediction) -> int | None:
-        """How many units a prediction is about, or None where it names no population."""
+        """How many units a prediction is about, or None where it names no population, or a set that is not registered."""
         return prediction.population.units(self.seeds.sets) if prediction.population else None
 
     def files(self) -> set[str]:

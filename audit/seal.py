@@ -16,7 +16,7 @@ from audit.load import parse_json, parse_yaml, write_bytes
 from audit.predictions import Prediction
 from audit.quantities import find_quantity
 from audit.records import Quantity, log_path
-from audit.registration import FrozenParameter, Registration, Seal, digest_value, look_up, parse_registration
+from audit.registration import FrozenParameter, Registration, Seal, derive_seeds, digest_value, look_up, parse_registration
 from audit.standing import same_but_line_endings
 
 BYTE_CHANGING = {"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"}
@@ -72,7 +72,8 @@ def make_seal(context: Context, name: str, post_hoc: bool = False) -> tuple[Seal
         post_hoc=post_hoc,
     )
     if not post_hoc:
-        refuse_known_outcome(context, registration, seal)
+        seeds = {seed for seed_set, count in registration.seeds.sets.items() for seed in derive_seeds(seal, seed_set, count)}
+        refuse_known_outcome(context, registration, seal, seeds)
     refuse_unknown_metrics(context, registration)
     return seal, copies
 

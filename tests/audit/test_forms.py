@@ -285,4 +285,5 @@ def test_population_and_null_are_read() -> None:
     assert prediction({"op": ">", "value": 1}).null == Null(text="It is not.")
     assert Population(set="main", depths=(6, 12)).units({"main": 3}) == 6
     assert Population(set="main").units({"main": 3}) == 3
-    assert Population(set="other").units({"main": 3}) == Population(set="main", depths=()).units({"main": 3}) == 0
+    assert Population(set="main", depths=()).units({"main": 3}) == 0
+    assert Population(set="other").units({"main": 3}) is None
