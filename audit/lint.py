@@ -34,6 +34,8 @@ def lint_prediction(registration: Registration, prediction: Prediction, known: Q
     """What weakens one prediction."""
     units = registration.units_of(prediction)
     yield from _population(registration, prediction, units)
+    if known is not None and known.values is None:
+        yield "names a metric without values per unit: nobody can compute it again"
     for part in prediction.comparator.parts():
         yield from _range(prediction, part, units, known)
         yield from _smallest_effect(prediction, part)

@@ -8,6 +8,9 @@ from audit.context import Context
 from audit.finding import Finding, Severity
 from audit.registration import Registration, digest_value
 
+BESIDE = {"id": True, "claim": True, "null": True, "population": True, "metric": {"tolerance", "summary"}}
+"""What makes no other question of a prediction."""
+
 
 def check(context: Context) -> Iterator[Finding]:
     """Each file of `prereg/` that should be a registration."""
@@ -40,7 +43,7 @@ def _seal_state(context: Context, registration: Registration) -> Iterator[Findin
 def _repeated(context: Context) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     for registration in context.registrations.values():
-        digest = digest_value([item.model_dump(mode="json", exclude={"id", "claim", "null", "population"}) for item in registration.predictions])
+        digest = digest_value([item.model_dump(mode="json", exclude=BESIDE) for item in registration.predictions])
         first = seen.setdefault(digest, registration.id)
         if first != registration.id:
             place = f"{context.config.paths.prereg}/{registration.id}.yaml"

@@ -105,6 +105,8 @@ def test_predictions_that_can_lose_are_not(name: str) -> None:
 def test_bounds_come_from_the_committed_record_too() -> None:
     """What a metric is is known from the registration, or else from the record that HEAD holds."""
     counted = Quantity(value=2, digits=0, tolerance=0, summary="count", values=(1, 1, 0))
+    typed = Quantity(value=2, digits=0, tolerance=0)
+    assert lint(registered({"op": ">", "value": 1}), lambda _: typed) == ("P1 names a metric without values per unit: nobody can compute it again",)
     assert lint(registered({"op": ">=", "value": 0}), lambda _: counted) == ("P1 cannot fail: every count of its units is >= 0",)
 
 

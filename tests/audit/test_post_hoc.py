@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
-from project import PILOT, Project
+from project import Project
 
 from audit.cli import cli
 from audit.finding import Refusal, Severity
@@ -164,22 +164,3 @@ def test_seal_command_refuses_in_one_line(drafted: Project, capsys: pytest.Captu
     with drafted.inside(), pytest.raises(Refusal, match="or audit seal --post-hoc"):
         seal_main("pilot")
     assert not (drafted.root / "prereg/pilot.seal.json").exists()
-
-
-def test_frozen_thresholds_are_read_from_the_sealed_copy(drafted: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    """A threshold moved after sealing moves no verdict, also where another record is judged on request."""
-    frozen = PILOT.replace('{op: ">=", value: 2}', '{op: ">=", frozen: {file: results/calibrate/calibration.json, key: line}}')
-    drafted.write("prereg/pilot.yaml", frozen)
-    drafted.commit("A frozen threshold")
-    drafted.sealed()
-    drafted.ran()
-    drafted.edit("results/calibrate/calibration.json", '"value": 0.5', '"value": 9.5')
-    drafted.evaluate()
-    row = json.loads(drafted.read("results/evaluate/pilot.json"))["predictions"][0]
-    assert (row["target"], row["verdict"]) == (">= results/calibrate/calibration.json:line", "met")
-    capsys.readouterr()
-    with drafted.inside():
-        from audit.evaluate import main
-
-        main("pilot", "results/analyse/main.json", None)
-    assert "P1   met" in capsys.readouterr().out
