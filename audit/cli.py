@@ -56,11 +56,12 @@ def verify(form: str, stage: str | None) -> None:
 
 @cli.command()
 @click.argument("registration")
-def seal(registration: str) -> None:
+@click.option("--post-hoc", is_flag=True, help="Seal although an outcome exists; every verdict is then labelled post hoc.")
+def seal(registration: str, post_hoc: bool) -> None:
     """Seal a committed registration: digests of its text and of what it freezes, once and for ever."""
     from audit.seal import main
 
-    main(registration)
+    main(registration, post_hoc)
 
 
 @cli.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit.context import Context
-from audit.evaluate import Verdicts, compute_verdicts, metric_files
+from audit.evaluate import Verdicts, compute_verdicts, files_read, metric_files
 from audit.finding import Refusal
 from audit.load import parse_json, write_bytes
 from audit.records import log_path, parse_model, record_bytes
@@ -29,8 +29,8 @@ def make_outcome(context: Context, standing: Standing) -> Outcome:
     registration, head = standing.registration, context.history.head
     path = f"{context.config.paths.results}/evaluate/{registration.id}.json"
     stored = parse_model(Verdicts, parse_json(committed(context, path), path), path)
-    files = metric_files(context, registration)
-    again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, files[file]), file))
+    read, files = files_read(context, registration), metric_files(context, registration)
+    again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, read[file]), file), standing.seal)
     if again != stored:
         cure = f"audit evaluate {registration.id}, commit it, then close"
         raise Refusal(path, "is not what the committed records give", cure=cure)

@@ -88,6 +88,16 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "It holds for the scale and the seed sets it was sealed for.",
         "Nothing to cure; restore the parameters to judge it.",
     ),
+    "A116": (
+        "A metric is another than was registered: its record declares a wider tolerance, another summary, or more units than the population has.",
+        "A tolerance widened, a median that became a mean and doubled units each move a verdict after the prediction was fixed.",
+        "Rerun the stage with the registered code; another question is a new registration.",
+    ),
+    "A117": (
+        "A registration was sealed after its outcome, and says so: post hoc (a note).",
+        "Its verdicts are labelled, and no claim of confirmation can stand on it.",
+        "Nothing to cure; a confirmatory claim needs a new registration and new seeds.",
+    ),
     "A122": (
         "Two registrations claim one seed set, or one that shares another's seeds (`same_as`) was sealed after a run on them.",
         "Predictions about seeds that have been run already are no predictions.",

@@ -153,6 +153,8 @@ def examine_event(event: Any, place: str) -> Any:
         raise Refusal(where, "anchors and aliases are not allowed", expected="values written out", cure="write the value out")
     if str(tag) not in ("", "None", "!"):
         raise Refusal(where, "tags are not allowed", observed=str(tag), expected="plain values", cure="remove the tag")
+    if getattr(event, "value", None) == "<<" and event.implicit[0]:
+        raise Refusal(where, "merge keys are not allowed", expected="keys written out", cure="write the merged keys out")
     return event
 
 

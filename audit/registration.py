@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -13,94 +12,49 @@ from pydantic import Field, model_validator
 from audit.digest import canonical_json, sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.load import parse_json, parse_yaml
+from audit.predictions import (
+    OPERATORS,
+    Comparator,
+    Language,
+    Metric,
+    Null,
+    Number,
+    Population,
+    Prediction,
+    PredictionId,
+    SetName,
+    Source,
+    Undecided,
+)
 from audit.records import Frozen, Sha256, parse_model
 
-OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq}
-Number = float | int
+__all__ = [
+    "OPERATORS", "Comparator", "FrozenParameter", "Freezes", "Id", "Metric", "Null", "Number", "Outcome", "Population", "Prediction",
+    "PredictionId", "Reading", "Registration", "Seal", "Seeds", "Source", "Undecided", "derive_seeds", "digest_value", "look_up",
+    "parse_registration", "parse_seal", "seed_text",
+]  # fmt: skip
+
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
-PredictionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
 Scalar = str | bool | int | float | None
+LARGEST = 256 * 1024
+"""Bytes of a registration: nobody reads more."""
 
 
-class Metric(Frozen):
-    """The one quantity a prediction is about."""
-
-    file: str
-    stage: str
-    """DVC stage that writes the file."""
-    key: str
-    """Dotted path of a quantity inside the record."""
-
-
-class Comparator(Frozen):
-    """How the metric must compare: with a value, an interval, or another quantity of the same file."""
-
-    op: Literal[">=", ">", "<=", "<", "==", "in"]
-    value: Number | None = None
-    low: Number | None = None
-    high: Number | None = None
-    than: str | None = None
-    """Key of another quantity of the same file; per unit where `units` is given."""
-    units: int | None = Field(default=None, ge=1)
-    """At least so many of the per-unit values must compare; None compares the summary value."""
-
-    @model_validator(mode="after")
-    def _one_target(self) -> Comparator:
-        given = {name for name in ("value", "low", "high", "than") if getattr(self, name) is not None}
-        wanted = [{"low", "high"}] if self.op == "in" else [{"value"}, {"than"}]
-        if given not in wanted:
-            raise ValueError("op `in` with low and high, any other op with either value or than")
-        if self.low is not None and self.high is not None and not self.low <= self.high:
-            raise ValueError("low not above high")
-        return self
-
-    def text(self) -> str:
-        """The target as a reader sees it."""
-        if self.op == "in":
-            target = f"in [{self.low}, {self.high}]"
-        else:
-            target = f"{self.op} {self.than if self.value is None else self.value}"
-        return f"{target} in at least {self.units} units" if self.units else target
-
-
-class Undecided(Frozen):
-    """When a prediction is undecided: by a count or validity quantity of the metric's file, never by the metric."""
-
-    key: str
-    op: Literal[">=", ">", "<=", "<", "=="]
-    value: Number
-
-
-class Prediction(Frozen):
-    """One sentence that can lose."""
-
-    id: PredictionId
-    claim: str = Field(min_length=1)
-    metric: Metric
-    comparator: Comparator
-    undecided: Undecided | None = None
-    null: str = Field(min_length=1)
-    """What an uninteresting world would give."""
-
-    @model_validator(mode="after")
-    def _never_by_the_metric(self) -> Prediction:
-        if self.undecided and self.undecided.key in (self.metric.key, self.comparator.than):
-            raise ValueError("undecided by a count or validity quantity, never by the metric itself")
-        return self
-
-
-class Reading(Frozen):
+class Reading(Language):
     """What a combination of verdicts will be taken to mean, fixed in advance."""
 
     when: dict[PredictionId, Literal["met", "missed", "undecided"]] = Field(min_length=1)
+    """Prediction -> the verdict it must have; the first reading that fits is the one."""
     text: str = Field(min_length=1)
+    """What it is taken to mean."""
 
 
-class Seeds(Frozen):
+class Seeds(Language):
     """Where the seeds come from: this registration's own seal, or the set that another one owns."""
 
     from_: Literal["seal"] | None = Field(default=None, alias="from")
-    sets: dict[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], Annotated[int, Field(ge=1, le=10_000)]] = Field(default={}, min_length=1)
+    """Derived from the seal, so that none of them can be known before it."""
+    sets: dict[SetName, Annotated[int, Field(ge=1, le=10_000)]] = Field(default={}, min_length=1)
     """Name of a seed set -> number of seeds."""
     same_as: Id | None = None
     """The registration whose seal gives the seeds; then both seals must stand before any run on them."""
@@ -112,7 +66,7 @@ class Seeds(Frozen):
         return self
 
 
-class Freezes(Frozen):
+class Freezes(Language):
     """What must not change, beside the registration's own text."""
 
     code: tuple[str, ...] = ()
@@ -123,20 +77,27 @@ class Freezes(Frozen):
     """Dotted keys of the parameters, sealed by canonical value."""
 
 
-class Registration(Frozen):
+class Registration(Language):
     """`prereg/<id>.yaml`, written by hand before the runs."""
 
     id: Id
+    """The file's name without `.yaml`."""
     title: str = Field(min_length=1)
+    """What is registered, in one line."""
     holds_for: dict[str, Scalar] = {}
     """Dotted keys of the parameters and the values they must have; elsewhere it is not evaluated."""
     seeds: Seeds
+    """The seed sets, and what their seeds derive from."""
     stages: tuple[Annotated[str, Field(pattern=r"^[^@\s]+$")], ...] = Field(min_length=1)
     """Stages (without what follows `@`) that must wait for the committed seal."""
     freezes: Freezes = Freezes()
+    """What must not change from the seal on."""
     primary: PredictionId
+    """The prediction that decides the question."""
     predictions: tuple[Prediction, ...] = Field(min_length=1)
+    """Every one of them gets a verdict."""
     readings: tuple[Reading, ...] = ()
+    """What combinations of verdicts will be taken to mean."""
 
     @model_validator(mode="after")
     def _names_agree(self) -> Registration:
@@ -151,7 +112,19 @@ class Registration(Frozen):
         for path in (*self.freezes.code, *self.freezes.outputs, *(prediction.metric.file for prediction in self.predictions)):
             if not re.fullmatch(r"[^\\\n\r\0]+", path) or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
                 raise ValueError(f"paths relative to the project (not: {path!r})")
+        for path in sorted(source.file for prediction in self.predictions for source in prediction.comparator.sources()):
+            if path not in self.freezes.outputs:
+                raise ValueError(f"frozen thresholds from files that freezes.outputs names (not: {path!r})")
         return self
+
+    def units_of(self, prediction: Prediction) -> int | None:
+        """How many units a prediction is about, or None where it names no population, or a set that is not registered."""
+        return prediction.population.units(self.seeds.sets) if prediction.population else None
+
+    def files(self) -> set[str]:
+        """Every record that judging reads."""
+        metrics = {prediction.metric.file for prediction in self.predictions}
+        return metrics | {source.file for prediction in self.predictions for source in prediction.comparator.sources()}
 
     def unmet(self, parameters: Any) -> str | None:
         """The first condition of `holds_for` that the parameters do not meet, as text, or None."""
@@ -204,6 +177,8 @@ class Seal(Frozen):
     """SHA-256 of every seal that existed before this one."""
     warnings: tuple[str, ...]
     """What the linter said about predictions that can hardly fail."""
+    post_hoc: bool = False
+    """Sealed although an outcome was there: nothing under it is confirmatory. Left out of the file where it is false."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Seal:
@@ -254,6 +229,9 @@ def look_up(value: Any, dotted: str) -> Any:
 
 def parse_registration(data: bytes, place: str) -> Registration:
     """Read a registration; its id must be the file's name."""
+    if len(data) > LARGEST:
+        cure = "keep predictions in it and data elsewhere"
+        raise Refusal(place, "is too long for a registration", expected=f"at most {LARGEST // 1024} KiB", observed=f"{len(data)} bytes", cure=cure)
     registration = parse_model(Registration, parse_yaml(data, place), place)
     if registration.id != PurePosixPath(place).stem:
         raise Refusal(place, "id and file name differ", expected=PurePosixPath(place).stem, observed=registration.id)

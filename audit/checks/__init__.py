@@ -84,15 +84,15 @@ TABLE: tuple[Check, ...] = (
         needs_history=True,
     ),
     Check(
-        ("A112", "A113"),
+        ("A112", "A113", "A116"),
         "outcomes",
-        "the metrics of the predictions exist, and frozen outputs still come out",
+        "the metrics of the predictions exist as registered, and frozen outputs still come out",
         outcomes.check,
         count=outcomes.count,
     ),
     Check(("A114",), "closed", "closed registrations are, in history, what their outcomes say", closed.check, count=closed.count, needs_history=True),
     Check(
-        ("A201", "A202", "A203", "A204"),
+        ("A201", "A202", "A203", "A204", "A117"),
         "order",
         "judged records came after their seal, from runs that started after it, from nothing older",
         order.check,

@@ -1,4 +1,4 @@
-"""A201, A202, A203, A204: every judged record stands after its seal, made by a run that started after it, from nothing older."""
+"""A117, A201, A202, A203, A204: every judged record stands after its seal, made by a run that started after it, from nothing older."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ def check(context: Context) -> Iterator[Finding]:
     """Every judged record of every sealed registration that holds here or is closed."""
     logs = Logs(context)
     for registration, seal in judged(context):
+        if seal.post_hoc:
+            what = "was sealed after its outcome: post hoc, nothing under it is confirmatory, and its order is not asked"
+            yield Finding(code="A117", severity=Severity.NOTE, place=context.seal_path(seal.id), what=what)
+            continue
         outcome = context.outcomes.get(seal.id)
         history = context.history
         if history.blob_at(history.head, context.seal_path(seal.id)) is None:  # refuses where an object is missing: not checked, no finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.context import Context
-from audit.evaluate import Verdicts, compute_verdicts, metric_files, read_record
+from audit.evaluate import Verdicts, compute_verdicts, files_read, read_record
 from audit.finding import Finding, Refusal, Severity
 from audit.records import Quantity, parse_model
 
@@ -31,8 +31,11 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     if registration is None:
         yield Finding(code="A309", place=path, what=f"judges {stored.registration}, which is no registration here")
         return
-    unmet, files = registration.unmet(context.parameters), metric_files(context, registration)
-    again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]))
+    unmet, files = registration.unmet(context.parameters), files_read(context, registration)
+    seal = context.seals.get(registration.id)
+    again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]), seal)
+    if seal is None:  # A103: nobody knows its warnings
+        again = again.model_copy(update={"warnings": stored.warnings})
     cure = f"audit evaluate {registration.id} (dvc repro)"
     for said, computed in zip(stored.predictions, again.predictions, strict=False):
         moved = [name for name in type(said).model_fields if getattr(said, name) != getattr(computed, name)]

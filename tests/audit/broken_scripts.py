@@ -64,7 +64,7 @@ def staged_seal(s: Script) -> None:
 def seal_edited(s: Script) -> None:
     start = s.seal()
     s.put(start)
-    s.project.edit("prereg/pilot.seal.json", '"warnings": []', '"warnings": [ ]')
+    s.project.edit("prereg/pilot.seal.json", '"warnings": [', '"warnings":  [')
     s.commit("Edit the seal", "prereg")
     s.commit("Results")
 

@@ -55,7 +55,7 @@ def seal_content(p: Project) -> None:
 
 
 def seal_bytes(p: Project) -> None:
-    p.edit("prereg/pilot.seal.json", '"warnings": []', '"warnings": [ ]')
+    p.edit("prereg/pilot.seal.json", '"warnings": [', '"warnings":  [')
 
 
 def frozen_code(p: Project) -> None:

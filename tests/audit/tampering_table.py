@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import broken_scripts
 import tampering
 import tampering_files
+import tampering_metrics
 import tampering_rows
 from project import Project
 
@@ -51,6 +52,9 @@ TABLE = (
     Row("A111", "registrations", tampering.same_predictions),
     Row("A112", "outcomes", tampering.other_calibration, also=("runs",)),
     Row("A113", "outcomes", tampering.unknown_metric),
+    Row("A116", "outcomes", tampering_metrics.widened_tolerance, also=("verdicts", "runs"), base="drafted"),
+    Row("A116", "outcomes", tampering_metrics.another_summary, also=("verdicts", "runs"), base="drafted"),
+    Row("A116", "outcomes", tampering_metrics.doubled_units, also=("verdicts", "runs"), base="drafted"),
     Row("A114", "closed", tampering.edited_outcome, also=("verdicts",)),
     Row("A114", "closed", tampering.moved_log),
     Row("A114", "closed", tampering.outcome_without_record),

@@ -31,7 +31,7 @@ def seal_staged(p: Project) -> None:
 
 
 def seal_edited(p: Project) -> None:
-    p.edit("prereg/pilot.seal.json", '"warnings": []', '"warnings": [ ]')
+    p.edit("prereg/pilot.seal.json", '"warnings": [', '"warnings":  [')
 
 
 def registration_edited(p: Project) -> None:
