@@ -146,12 +146,12 @@ def examine_event(event: Any, place: str) -> Any:
     """The event, unless it is an anchor, an alias or a tag, which two readers may understand differently."""
     tag = getattr(event, "tag", None) or getattr(event, "ctag", None)
     linked = getattr(event, "anchor", None) or type(event).__name__ == "AliasEvent"
-    if tag is None and not linked:
+    if tag is None and not linked and getattr(event, "value", None) != "<<":
         return event
     where = f"{place}:{event.start_mark.line + 1}" if event.start_mark else place
     if linked:
         raise Refusal(where, "anchors and aliases are not allowed", expected="values written out", cure="write the value out")
-    if str(tag) not in ("", "None", "!"):
+    if tag is not None and str(tag) not in ("", "None", "!"):
         raise Refusal(where, "tags are not allowed", observed=str(tag), expected="plain values", cure="remove the tag")
     if getattr(event, "value", None) == "<<" and event.implicit[0]:
         raise Refusal(where, "merge keys are not allowed", expected="keys written out", cure="write the merged keys out")
