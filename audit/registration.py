@@ -106,6 +106,8 @@ class Registration(Language):
         repeated = next((name for name in ids if folded.count(name.casefold()) > 1), None)
         if repeated:
             raise ValueError(f"prediction ids that differ by more than case (twice: {repeated})")
+        if self.seeds.same_as == self.id:
+            raise ValueError("seeds.same_as with the id of another registration")
         for name in (self.primary, *(name for reading in self.readings for name in reading.when)):
             if name not in ids:
                 raise ValueError(f"ids of its own predictions (unknown: {name})")

@@ -64,7 +64,7 @@ TABLE = (
     Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order")),
     Row("A301", "records", tampering_files.linked_folder),
     Row("A305", "runs", tampering_files.linked_log, also=("order",)),
-    Row("A122", "sharing", tampering.rival_seeds, base="sealed"),
+    Row("A122", "sharing", tampering.rival_seeds, base="sealed", also=("pipeline",)),
     Row("A122", "sharing", tampering.shared_after_the_run, also=("order", "runs")),
     Row("A200", "order", tampering.lost_object, exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
