@@ -164,6 +164,18 @@ def compare(revision: str, other: str | None, form: str) -> None:
 
 
 @cli.command()
+@click.argument("registration")
+@click.option("--nonce", required=True, metavar="TEXT", help="Any text of your own: the seeds are derived from it.")
+@click.option("--work", metavar="DIR", help="Where the clone goes; default build/challenge/REGISTRATION-DIGEST.")
+@click.option("--keep", is_flag=True, help="Leave the clone with its records.")
+def challenge(registration: str, nonce: str, work: str | None, keep: bool) -> None:
+    """Run the judged stages again on your own seeds, in a clone with an empty cache; 1 when a verdict differs."""
+    from audit.challenge import main
+
+    sys.exit(main(registration, nonce, work, keep))
+
+
+@cli.command()
 def schema() -> None:
     """Write the JSON Schemas of the audit's own files (registration, seal, verdicts, ...) for editors and readers."""
     from audit.schema import main

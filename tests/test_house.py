@@ -20,9 +20,9 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "registration pipeline numbers templates",
     "history verdict context numbers.keys numbers.exemptions",
     "document standing modules logs order provenance pdf",
-    "gate render seal evaluate building",
+    "gate render seal evaluate building rerun",
     "checks",
-    "verify compare rendering status close explain schema numbers_command",
+    "verify compare rendering status close explain schema numbers_command challenge export",
     "cli",
     "__main__",
 ]

@@ -1,0 +1,295 @@
+"""`audit challenge` on a project of two short stages that DVC runs: honest, with a pasted constant, with typed seeds, forged."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from project import Project
+
+from audit.cli import main
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+REGISTRATION = """\
+id: pilot
+title: A pilot that can be challenged
+holds_for: {scale: laptop, seed_sets.main: pilot}
+seeds: {from: seal, sets: {main: 3}}
+stages: [train]
+freezes: {outputs: [results/calibrate/calibration.json], parameters: [scale]}
+primary: P1
+predictions:
+  - id: P1
+    claim: Every network gains.
+    metric: {file: results/analyse/main.json, stage: analyse, key: gain}
+    comparator: {op: ">", value: 0, units: 3}
+    "null": No gain.
+  - id: P2
+    claim: The gain is large.
+    metric: {file: results/analyse/main.json, stage: analyse, key: gain}
+    comparator: {op: ">", value: 5}
+    "null": A gain of about one.
+readings:
+  - {when: {P1: met}, text: It gains.}
+"""
+PARAMETERS = "# the scale\nscale: laptop\nseed_sets: {other: [1, 2], main: pilot} # kept\nrate: 1e-4\n"
+OUTS = "outs: [{1}{{results/{0}.json: {{cache: false, persist: true}}}}, {{results/{0}.run.json: {{cache: false, persist: true}}}}]"
+DVC = f"""\
+stages:
+  train:
+    cmd: python -m stages.train
+    deps: [stages/train.py]
+    params: [seed_sets.main]
+    {OUTS.format("train/main", "states, ")}
+  analyse:
+    cmd: python -m stages.analyse
+    deps: [stages/analyse.py, results/train/main.json]
+    params: [seed_sets.main]
+    {OUTS.format("analyse/main", "")}
+"""
+TRAIN = """\
+from typing import Literal
+from audit import gate
+from audit.records import Quantity, Record, read_yaml
+class Training(Record):
+    kind: Literal["training"] = "training"
+    version: Literal[1] = 1
+    score: Quantity
+set_value = read_yaml("params.yaml")["seed_sets"]["main"]
+run = gate.start(stage="train", parameters={}, inputs=["params.yaml"], seed_set="main", set_value=set_value)
+seeds = run.seeds
+open("states", "w").write(repr(seeds))
+values = tuple((1 + seed % 997) / 1000 for seed in seeds)
+run.finish(Training(provenance=run.provenance, score=Quantity(value=max(values), digits=3, tolerance=0, summary="max", values=values)), "results/train/main.json")
+"""
+ANALYSE = """\
+import json
+from typing import Literal
+from audit import gate
+from audit.records import Quantity, Record, read_yaml
+class Analysis(Record):
+    kind: Literal["analysis"] = "analysis"
+    version: Literal[1] = 1
+    gain: Quantity
+    best: Quantity
+    line: Quantity
+    runs: Quantity
+set_value = read_yaml("params.yaml")["seed_sets"]["main"]
+run = gate.start(stage="analyse", parameters={}, inputs=["results/train/main.json"], seed_set="main", set_value=set_value)
+values = tuple(json.load(open("results/train/main.json"))["score"]["values"])
+def quantity(summary, values):
+    value = max(values) if summary == "max" else len(values)
+    return Quantity(value=value, digits=4, tolerance=0, summary=summary, values=tuple(values))
+best = max(values) / 3
+record = Analysis(
+    provenance=run.provenance, gain=quantity("max", values), best=Quantity(value=best, digits=4, tolerance=0),
+    line=Quantity(value=0.5, digits=1, tolerance=0.01), runs=quantity("count", [1 for value in values]),
+)
+run.finish(record, "results/analyse/main.json")
+"""
+
+
+@pytest.fixture(autouse=True)
+def this_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stages of the project import this checkout's tool."""
+    monkeypatch.setenv("PYTHONPATH", str(CHECKOUT))
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project with a committed seal, nothing run."""
+    project = Project.create(tmp_path_factory.mktemp("challenge") / "sealed")
+    project.write("prereg/pilot.yaml", REGISTRATION)
+    project.write("params.yaml", PARAMETERS)
+    project.write("dvc.yaml", DVC)
+    project.write("stages/__init__.py", "")
+    project.write("stages/train.py", TRAIN)
+    project.write("stages/analyse.py", ANALYSE)
+    project.write(".gitignore", "/build/\n/states\n__pycache__/\n")
+    project.write(".dvc/config", "[cache]\n    dir = ../../elsewhere\n")
+    project.write(".dvc/.gitignore", "/config.local\n/tmp\n/cache\n")
+    project.commit("Draft a registration")
+    project.sealed()
+    return project
+
+
+def ran(template: Project, root: Path, *edits: tuple[str, str, str]) -> Project:
+    """A copy whose stages, with the given edits, have run on the registered seeds, judged and committed."""
+    project = template.copy(root / "study")
+    for edit in edits:
+        project.edit(*edit)
+    if edits:
+        project.commit("Other stages")
+    for stage in ("train", "analyse"):
+        subprocess.run([sys.executable, "-m", f"stages.{stage}"], cwd=project.root, check=True)
+    project.evaluate()
+    project.commit("Results")
+    return project
+
+
+def challenge(project: Project, *words: str) -> int:
+    """Run the command in the project; its exit code."""
+    with project.inside(), pytest.raises(SystemExit) as stopped:
+        main(["challenge", "pilot", *words])
+    return stopped.value.code
+
+
+def tree(project: Project) -> dict[str, bytes]:
+    """Every file of the checkout but those below build/."""
+    files = (path for path in project.root.rglob("*") if path.is_file())
+    return {name: path.read_bytes() for path in files if not (name := path.relative_to(project.root).as_posix()).startswith("build/")}
+
+
+def test_honest_project(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Verdicts stand side by side, what moved is not listed, frozen copies and counts are told apart, and the checkout is as it was."""
+    project = ran(template, tmp_path)
+    before = tree(project)
+    assert challenge(project, "--nonce", "it's 5 o'clock", "--keep") == 0
+    said = capfd.readouterr().out
+    assert re.search(r"^P1 +met +0\.\d+ 1 +met +0\.\d+ 1 +Every network gains\. \(> 0 in at least 3 units\)$", said, re.MULTILINE)
+    assert re.search(r"^P2 +missed +0\.\d+ 1 +missed +0\.\d+ 1 +The gain is large\. \(> 5\)$", said, re.MULTILINE)
+    assert "pilot: 2 of 2 verdicts as registered\n" in said
+    assert (
+        "results/analyse/main.json: 0 of 4 quantities did not move with the seeds, beside 1 whole numbers, 1 copied from what the seal freezes"
+        in said
+    )
+    assert "  unchanged counts (may be so): runs = 3\n" in said
+    assert tree(project) == before and project.git("status", "--porcelain") == ""
+    commands = re.findall(r"^  (printf .* \| sha256sum)   # seed \d: (\d+)$", said, re.MULTILINE)
+    derived = [subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout for command, _ in commands]
+    seeds = [int(digest[:16], 16) % 2**63 for digest in derived]
+    assert len(seeds) == 3 and [str(seed) for seed in seeds] == [shown for _, shown in commands]
+    (clone,) = (project.root / "build/challenge").glob("pilot-*")
+    assert (clone / "params.yaml").read_text() == PARAMETERS.replace("main: pilot", f"main: {seeds}")
+    record = json.loads((clone / "results/analyse/main.json").read_text())
+    assert record["provenance"]["seeds"] == seeds and record["provenance"]["seals"] == {}
+    assert (
+        list((clone / ".dvc/cache").rglob("*"))
+        and not list(clone.parent.parent.rglob("elsewhere"))
+        and not (project.root.parent / "elsewhere").exists()
+    )
+
+
+def test_pasted_constant_is_listed(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A number typed into the analysis where a calculation stood does not move; the rest does."""
+    project = ran(template, tmp_path, ("stages/analyse.py", "best = max(values) / 3", "best = 0.0887"))
+    assert challenge(project, "--nonce", "mine") == 0
+    said = capfd.readouterr().out
+    assert "results/analyse/main.json: 1 of 4 quantities did not move" in said and re.findall("did not move: (.*)", said) == ["best = 0.0887"]
+    assert not list((project.root / "build/challenge").glob("pilot-*"))
+
+
+def test_ignored_seeds_leave_everything_unmoved(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A stage that says it ran on the seeds and uses its own: all that it measures is listed."""
+    project = ran(template, tmp_path, ("stages/train.py", "seeds = run.seeds", "seeds = (7, 8, 9)"))
+    assert challenge(project, "--nonce", "mine") == 0
+    assert [line.split(" = ")[0] for line in re.findall("did not move: (.*)", capfd.readouterr().out)] == ["best", "gain"]
+
+
+def test_forged_record_comes_out_otherwise(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A record written by hand and judged: the rerun gives another verdict, exit 1."""
+    project = ran(template, tmp_path)
+    record = json.loads(project.read("results/analyse/main.json"))
+    record["gain"] |= {"value": 9.5, "values": [9.5, 1.5, 2.5]}
+    project.write("results/analyse/main.json", json.dumps(record, sort_keys=True, indent=1) + "\n")
+    project.evaluate()
+    project.commit("Better")
+    assert challenge(project, "--nonce", "mine", "--work", str(tmp_path / "rerun")) == 1
+    said = capfd.readouterr().out
+    assert re.search(r"^P2 +met +9\.5 1 +missed +0\.\d+ 1 +DIFFERS  The gain is large", said, re.MULTILINE)
+    assert "pilot: 1 of 2 verdicts as registered; another verdict: P2\n" in said and not (tmp_path / "rerun").exists()
+
+
+def test_stopped_challenge_goes_on(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A stage that fails is one line and exit 2; the same command then goes on in the same clone, and finished stages are not run again."""
+    project = ran(
+        template,
+        tmp_path,
+        ("stages/analyse.py", "best =", "import os, sys\nset_value == 'pilot' or os.path.exists('go') or sys.exit('no disk')\nbest ="),
+    )
+    work = tmp_path / "rerun"
+    assert challenge(project, "--nonce", "mine", "--work", str(work)) == 2
+    told = capfd.readouterr()
+    assert "no disk" in told.err and told.err.splitlines()[-1].startswith(f"audit: {work}: a stage stopped in the clone; found dvc repro ended with ")
+    assert not (work / "results/analyse/main.json").exists()
+    (work / "go").touch()
+    assert challenge(project, "--nonce", "mine", "--work", str(work), "--keep") == 0
+    told = capfd.readouterr()
+    assert "Stage 'train' didn't change, skipping" in told.err and "2 of 2 verdicts as registered" in told.out
+    assert challenge(project, "--nonce", "another", "--work", str(work)) == 2
+    assert "holds something else than the clone of this rerun" in capfd.readouterr().err
+
+
+def test_interrupted_challenge_ends_what_it_started(template: Project, tmp_path: Path) -> None:
+    """A signal to the command alone stops the running stage too: exit 130 in one line, and the checkout is as it was."""
+    project = ran(
+        template,
+        tmp_path,
+        (
+            "stages/analyse.py",
+            "best =",
+            "import pathlib, time\nif set_value != 'pilot':\n    pathlib.Path('pid').write_text(str(__import__('os').getpid()))\n    time.sleep(60)\nbest =",
+        ),
+    )
+    before, work = tree(project), tmp_path / "rerun"
+    words = [sys.executable, "-m", "audit", "challenge", "pilot", "--nonce", "mine", "--work", str(work)]
+    process = subprocess.Popen(words, cwd=project.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    pid = wait_for(work / "pid")
+    process.send_signal(signal.SIGTERM)
+    err = process.communicate(timeout=40)[1]
+    assert process.returncode == 130 and err.splitlines()[-1].startswith("audit: interrupted")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+    assert tree(project) == before and (work / "results/train/main.json").exists()
+
+
+def wait_for(file: Path) -> str:
+    """The text of a file, once there is any."""
+    for _ in range(400):
+        if file.exists() and (text := file.read_text()):
+            return text
+        time.sleep(0.1)
+    pytest.fail(f"{file.name} was never written")
+
+
+REFUSED = {
+    "an empty nonce": (["pilot", "--nonce", " "], "--nonce: is no nonce; expected a text of your own, in one line"),
+    "two lines": (["pilot", "--nonce", "a\nb"], "--nonce: is no nonce"),
+    "no such registration": (["ghost", "--nonce", "mine"], "prereg/ghost.yaml: no such registration"),
+    "nothing judged": (["pilot", "--nonce", "mine"], "results/evaluate/pilot.json: is not there, so that there is nothing to challenge"),
+}
+
+
+@pytest.mark.parametrize(("words", "line"), REFUSED.values(), ids=REFUSED)
+def test_refused_in_one_line(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], line: str) -> None:
+    """What cannot be challenged is refused before anything is made: one line, exit 2."""
+    assert_refused(template.copy(tmp_path / "study"), words, line, capsys)
+
+
+def test_draft_is_refused(drafted: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a seal there is nothing registered."""
+    assert_refused(drafted, ["pilot", "--nonce", "mine"], "prereg/pilot.seal.json: the registration is not sealed", capsys)
+
+
+def test_missing_dvc_is_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without DVC nothing is cloned."""
+    project = ran(template, tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    assert_refused(project, ["pilot", "--nonce", "mine"], "dvc: is not installed", capsys)
+
+
+def assert_refused(project: Project, words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with project.inside(), pytest.raises(SystemExit) as stopped:
+        main(["challenge", *words])
+    err = [text for text in capsys.readouterr().err.splitlines() if not text.startswith("challenge: ")]
+    assert stopped.value.code == 2 and len(err) == 1 and err[0].startswith(f"audit: {line}")
+    assert not list((project.root / "build").rglob("pilot-*"))
