@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -18,8 +19,7 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("audit: interrupted; nothing half-written is left", err=True)
-        sys.exit(130)
+        interrupted()
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
@@ -35,7 +35,23 @@ def one_line() -> Iterator[None]:
         sys.exit(UNCHECKED)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def interrupted() -> None:
+    """One line, and the exit code of an interruption."""
+    click.echo("audit: interrupted; nothing half-written is left", err=True)
+    sys.exit(130)
+
+
+class Commands(click.Group):
+    """Commands whose interruption is no finding: click by itself would say `Aborted!` and exit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            interrupted()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="rankcollapse-audit", message="%(version)s")
 def cli() -> None:
     """Freeze predictions before the runs, prove the order from git, bind every number to its source.

@@ -97,6 +97,18 @@ run.finish(record, "results/analyse/main.json")
 """
 
 
+SLEEP = """\
+import os, time
+if set_value != "pilot":
+    open("pid", "w").write(str(os.getpid()))
+    time.sleep(60)
+best ="""
+FAIL = """\
+import os, sys
+set_value == "pilot" or os.path.exists("go") or sys.exit("no disk")
+best ="""
+
+
 @pytest.fixture(autouse=True)
 def this_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stages of the project import this checkout's tool."""
@@ -211,11 +223,7 @@ def test_forged_record_comes_out_otherwise(template: Project, tmp_path: Path, ca
 
 def test_stopped_challenge_goes_on(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A stage that fails is one line and exit 2; the same command then goes on in the same clone, and finished stages are not run again."""
-    project = ran(
-        template,
-        tmp_path,
-        ("stages/analyse.py", "best =", "import os, sys\nset_value == 'pilot' or os.path.exists('go') or sys.exit('no disk')\nbest ="),
-    )
+    project = ran(template, tmp_path, ("stages/analyse.py", "best =", FAIL))
     work = tmp_path / "rerun"
     assert challenge(project, "--nonce", "mine", "--work", str(work)) == 2
     told = capfd.readouterr()
@@ -231,15 +239,7 @@ def test_stopped_challenge_goes_on(template: Project, tmp_path: Path, capfd: pyt
 
 def test_interrupted_challenge_ends_what_it_started(template: Project, tmp_path: Path) -> None:
     """A signal to the command alone stops the running stage too: exit 130 in one line, and the checkout is as it was."""
-    project = ran(
-        template,
-        tmp_path,
-        (
-            "stages/analyse.py",
-            "best =",
-            "import pathlib, time\nif set_value != 'pilot':\n    pathlib.Path('pid').write_text(str(__import__('os').getpid()))\n    time.sleep(60)\nbest =",
-        ),
-    )
+    project = ran(template, tmp_path, ("stages/analyse.py", "best =", SLEEP))
     before, work = tree(project), tmp_path / "rerun"
     words = [sys.executable, "-m", "audit", "challenge", "pilot", "--nonce", "mine", "--work", str(work)]
     process = subprocess.Popen(words, cwd=project.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
