@@ -192,6 +192,17 @@ def challenge(registration: str, nonce: str, work: str | None, keep: bool) -> No
 
 
 @cli.command()
+@click.argument("registration")
+@click.option("--format", "form", type=click.Choice(["prml", "osf", "aspredicted"]), required=True)
+@click.option("--out", metavar="PATH", help="A file; for prml a folder, one manifest a prediction. Default: stdout.")
+def export(registration: str, form: str, out: str | None) -> None:
+    """Show a registration in the form that another registry reads: PRML manifests, or a page for OSF or AsPredicted."""
+    from audit.export import main
+
+    main(registration, form, out)
+
+
+@cli.command()
 def schema() -> None:
     """Write the JSON Schemas of the audit's own files (registration, seal, verdicts, ...) for editors and readers."""
     from audit.schema import main
