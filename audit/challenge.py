@@ -62,7 +62,7 @@ def main(name: str, nonce: str, work: str | None, keep: bool) -> int:
     registered = read_registered(context, name)
     fresh = {seed_set: challenge_seeds(name, nonce, seed_set, count) for seed_set, count in registered.standing.registration.seeds.sets.items()}
     mark = sha256_bytes(canonical_json([name, registered.commit, {seed_set: list(seeds) for seed_set, seeds in fresh.items()}]))
-    place = Path(work).absolute() if work else own_place(context, f"{name}-{mark[:12]}")
+    place = choose_place(context, work, f"{name}-{mark[:12]}")
     say(registered, fresh, nonce, place)
     judgements, records = rerun(context, registered, fresh, place, mark)
     print("\n".join(map(escape, [*show_verdicts(registered, judgements), *show_unmoved(registered, records)])))
@@ -136,11 +136,16 @@ def parameters_at(context: Context, commit: str) -> Any:
     return parse_yaml(context.history.bytes_at(commit, path) or b"", f"{commit[:10]}:{path}") or {}
 
 
-def own_place(context: Context, name: str) -> Path:
-    """The folder of a challenge below `build/`, which is kept out of git in any project."""
-    folder = context.root / FOLDER
-    write_bytes(folder / ".gitignore", b"*\n")
-    return folder / name
+def choose_place(context: Context, work: str | None, name: str) -> Path:
+    """The folder of the clone: the given one, else one below `build/`, which is kept out of git in any project."""
+    root, place = context.root.resolve(), Path(work or context.root / FOLDER / name).resolve()
+    if place.is_relative_to(root) and not place.is_relative_to(root / FOLDER.parts[0]):
+        raise Refusal(
+            place, "lies in the checkout", expected=f"a folder below {FOLDER.parts[0]}/, or elsewhere", cure="name another folder with --work"
+        )
+    if work is None:
+        write_bytes(place.parent / ".gitignore", b"*\n")
+    return place
 
 
 def rerun(

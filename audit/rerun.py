@@ -80,15 +80,43 @@ def write_seeds(project: Context, fresh: SeedSets) -> None:
 
 def empty(project: Context, files: Iterable[str]) -> None:
     """Remove every lock, every output that git carries, and whatever could lead DVC to a cache outside the clone."""
+    top, folder = top_of(project.root), dvc_folder(project.root)
     carried = [project.root / path for path in (*project.pipeline.uncached, *files)]
-    for path in (*carried, *project.root.rglob(LOCKED)):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    if not (project.root / ".dvc").is_dir():
-        raise Refusal(".dvc", "is not in git, so that a clone is no DVC project", cure="dvc init, then commit .dvc/config")
-    write_bytes(project.root / ".dvc" / "config.local", LOCAL.encode())
+    for path in (*carried, *top.rglob(LOCKED), folder / "cache", folder / "tmp"):
+        remove(path, top)
+    refuse_outside(folder, top)
+    write_bytes(folder / "config.local", LOCAL.encode())
+
+
+def top_of(root: Path) -> Path:
+    """The folder of the clone that a project stands in."""
+    return next(place for place in (root, *root.parents) if (place / ".git").is_dir())
+
+
+def dvc_folder(root: Path) -> Path:
+    """DVC's folder in a clone: the project's own, or one above it."""
+    top = top_of(root)
+    for place in (root, *root.parents):
+        if (place / ".dvc").is_dir():
+            return place / ".dvc"
+        if place == top:
+            break
+    raise Refusal(".dvc", "is not in git, so that a clone is no DVC project", cure="dvc init, then commit .dvc/config")
+
+
+def remove(path: Path, root: Path) -> None:
+    """Remove a file, a link or a folder that lies in the clone."""
+    refuse_outside(path.parent, root)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def refuse_outside(path: Path, root: Path) -> None:
+    """Refuse to follow a link or `..` out of the clone."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise Refusal(path, "leads out of the clone", observed=str(path.resolve()), cure="keep the project's files inside it, without links")
 
 
 def reproduce(project: Context, origin: Path, stages: Iterable[str]) -> None:
@@ -116,7 +144,7 @@ def rerun_environment(root: Path, origin: Path) -> dict[str, str]:
     """The caller's environment without git's and DVC's variables; code of the original checkout is found in the clone instead."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "DVC_"))}
     places = [_moved(Path(place), root, origin) for place in kept.pop("PYTHONPATH", "").split(os.pathsep) if place]
-    own = {"DVC_NO_ANALYTICS": "1", "DVC_SITE_CACHE_DIR": str(root / ".dvc" / "tmp" / "site"), "PATH": search_path()}
+    own = {"DVC_NO_ANALYTICS": "1", "DVC_SITE_CACHE_DIR": str(dvc_folder(root) / "tmp" / "site"), "PATH": search_path()}
     return {**kept, **own, **({"PYTHONPATH": os.pathsep.join(places)} if places else {})}
 
 

@@ -13,90 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
+from challenged import ANALYSE, DVC, PARAMETERS, REGISTRATION, TRAIN
 from project import Project
 
 from audit.cli import main
+from audit.close import main as close
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-REGISTRATION = """\
-id: pilot
-title: A pilot that can be challenged
-holds_for: {scale: laptop, seed_sets.main: pilot}
-seeds: {from: seal, sets: {main: 3}}
-stages: [train]
-freezes: {outputs: [results/calibrate/calibration.json], parameters: [scale]}
-primary: P1
-predictions:
-  - id: P1
-    claim: Every network gains.
-    metric: {file: results/analyse/main.json, stage: analyse, key: gain}
-    comparator: {op: ">", value: 0, units: 3}
-    "null": No gain.
-  - id: P2
-    claim: The gain is large.
-    metric: {file: results/analyse/main.json, stage: analyse, key: gain}
-    comparator: {op: ">", value: 5}
-    "null": A gain of about one.
-readings:
-  - {when: {P1: met}, text: It gains.}
-"""
-PARAMETERS = "# the scale\nscale: laptop\nseed_sets: {other: [1, 2], main: pilot} # kept\nrate: 1e-4\n"
-OUTS = "outs: [{1}{{results/{0}.json: {{cache: false, persist: true}}}}, {{results/{0}.run.json: {{cache: false, persist: true}}}}]"
-DVC = f"""\
-stages:
-  train:
-    cmd: python -m stages.train
-    deps: [stages/train.py]
-    params: [seed_sets.main]
-    {OUTS.format("train/main", "states, ")}
-  analyse:
-    cmd: python -m stages.analyse
-    deps: [stages/analyse.py, results/train/main.json]
-    params: [seed_sets.main]
-    {OUTS.format("analyse/main", "")}
-"""
-TRAIN = """\
-from typing import Literal
-from audit import gate
-from audit.records import Quantity, Record, read_yaml
-class Training(Record):
-    kind: Literal["training"] = "training"
-    version: Literal[1] = 1
-    score: Quantity
-set_value = read_yaml("params.yaml")["seed_sets"]["main"]
-run = gate.start(stage="train", parameters={}, inputs=["params.yaml"], seed_set="main", set_value=set_value)
-seeds = run.seeds
-open("states", "w").write(repr(seeds))
-values = tuple((1 + seed % 997) / 1000 for seed in seeds)
-run.finish(Training(provenance=run.provenance, score=Quantity(value=max(values), digits=3, tolerance=0, summary="max", values=values)), "results/train/main.json")
-"""
-ANALYSE = """\
-import json
-from typing import Literal
-from audit import gate
-from audit.records import Quantity, Record, read_yaml
-class Analysis(Record):
-    kind: Literal["analysis"] = "analysis"
-    version: Literal[1] = 1
-    gain: Quantity
-    best: Quantity
-    line: Quantity
-    runs: Quantity
-set_value = read_yaml("params.yaml")["seed_sets"]["main"]
-run = gate.start(stage="analyse", parameters={}, inputs=["results/train/main.json"], seed_set="main", set_value=set_value)
-values = tuple(json.load(open("results/train/main.json"))["score"]["values"])
-def quantity(summary, values):
-    value = max(values) if summary == "max" else len(values)
-    return Quantity(value=value, digits=4, tolerance=0, summary=summary, values=tuple(values))
-best = max(values) / 3
-record = Analysis(
-    provenance=run.provenance, gain=quantity("max", values), best=Quantity(value=best, digits=4, tolerance=0),
-    line=Quantity(value=0.5, digits=1, tolerance=0.01), runs=quantity("count", [1 for value in values]),
-)
-run.finish(record, "results/analyse/main.json")
-"""
-
-
 SLEEP = """\
 import os, time
 if set_value != "pilot":
@@ -141,6 +64,11 @@ def ran(template: Project, root: Path, *edits: tuple[str, str, str]) -> Project:
         project.edit(*edit)
     if edits:
         project.commit("Other stages")
+    return run_stages(project)
+
+
+def run_stages(project: Project) -> Project:
+    """Run the stages on the registered seeds, judge and commit."""
     for stage in ("train", "analyse"):
         subprocess.run([sys.executable, "-m", f"stages.{stage}"], cwd=project.root, check=True)
     project.evaluate()
@@ -221,6 +149,32 @@ def test_forged_record_comes_out_otherwise(template: Project, tmp_path: Path, ca
     assert "pilot: 1 of 2 verdicts as registered; another verdict: P2\n" in said and not (tmp_path / "rerun").exists()
 
 
+def test_closed_registration_is_challenged_where_it_was_closed(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Once closed, the code may move on: the outcome's commit is what runs again, and its records are what is compared."""
+    project = ran(template, tmp_path)
+    closed = project.head()
+    with project.inside():
+        close("pilot")
+    project.commit("Close")
+    project.edit("stages/train.py", "/ 1000", "* 10")
+    project.write("results/analyse/main.json", project.read("results/analyse/main.json").replace('"digits": 4', '"digits": 3'))
+    project.commit("Move on")
+    assert challenge(project, "--nonce", "mine") == 0
+    told = capfd.readouterr()
+    assert f"challenge: commit {closed[:10]} runs in " in told.err and "2 of 2 verdicts as registered" in told.out
+
+
+def test_project_in_a_folder_of_its_repository(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """DVC's folder lies at the top, the project below it: both are found in the clone."""
+    inner = template.copy(tmp_path / "outer" / "study")
+    for name in (".git", ".dvc"):
+        (inner.root / name).rename(inner.root.parent / name)
+    inner.git("add", "-A", "..")
+    inner.commit("Move the project down")
+    assert challenge(run_stages(inner), "--nonce", "mine") == 0
+    assert "2 of 2 verdicts as registered" in capfd.readouterr().out and inner.git("status", "--porcelain") == ""
+
+
 def test_stopped_challenge_goes_on(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A stage that fails is one line and exit 2; the same command then goes on in the same clone, and finished stages are not run again."""
     project = ran(template, tmp_path, ("stages/analyse.py", "best =", FAIL))
@@ -278,6 +232,28 @@ def test_refused_in_one_line(template: Project, tmp_path: Path, capsys: pytest.C
 def test_draft_is_refused(drafted: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a seal there is nothing registered."""
     assert_refused(drafted, ["pilot", "--nonce", "mine"], "prereg/pilot.seal.json: the registration is not sealed", capsys)
+
+
+def test_place_in_the_checkout_is_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No clone is put among the project's own files, nor over what lies elsewhere."""
+    project, place = ran(template, tmp_path), tmp_path / "taken"
+    words = ["pilot", "--nonce", "mine", "--work"]
+    assert_refused(project, [*words, "results/again"], f"{project.root}/results/again: lies in the checkout; expected a folder below build/", capsys)
+    place.mkdir()
+    (place / "mine.txt").touch()
+    assert_refused(project, [*words, str(place)], f"{place}: holds something else than the clone of this rerun", capsys)
+    assert [file.name for file in place.iterdir()] == ["mine.txt"]
+
+
+def test_link_out_of_the_clone_is_not_followed(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An output behind a committed link to somewhere else: nothing is removed there, and no clone is left."""
+    project, place = ran(template, tmp_path), tmp_path / "elsewhere"
+    (place / "figures").mkdir(parents=True)
+    (project.root / "linked").symlink_to(place)
+    project.edit("dvc.yaml", "outs: [{results/analyse", "outs: [{linked/figures: {cache: false}}, {results/analyse")
+    project.commit("Draw elsewhere")
+    assert_refused(project, ["pilot", "--nonce", "mine"], f"{project.root}/build/challenge/.pilot-", capsys)
+    assert (place / "figures").is_dir() and list((project.root / "build/challenge").iterdir()) == [project.root / "build/challenge/.gitignore"]
 
 
 def test_missing_dvc_is_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
