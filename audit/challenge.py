@@ -49,10 +49,10 @@ class Unmoved:
     """How many quantities both records have."""
     measured: Mapping[str, Any]
     """Key -> value of those with a fraction: no measurement of other networks gives them again."""
+    frozen: Mapping[str, Any]
+    """Key -> value of those with a fraction that the seal freezes too, in an output or a parameter."""
     whole: Mapping[str, Any]
     """Key -> value of counts and other whole numbers, which may well be the same."""
-    frozen: int
-    """How many are copies of what the seal freezes."""
 
 
 def main(name: str, nonce: str, work: str | None, keep: bool) -> int:
@@ -193,25 +193,40 @@ def _result(verdict: str, observed: Quantity | None) -> str:
 
 def show_unmoved(registered: Registered, records: Mapping[str, Any]) -> Iterator[str]:
     """What other seeds did not change, record by record."""
+    sealed = sealed_numbers(registered)
     for path, record in records.items():
-        found = find_unmoved(path, registered.records[path], record, registered.frozen.values())
-        copied = f", {found.frozen} copied from what the seal freezes" if found.frozen else ""
-        yield f"{path}: {len(found.measured)} of {found.of} quantities did not move with the seeds, beside {len(found.whole)} whole numbers{copied}"
+        found = find_unmoved(path, registered.records[path], record, sealed)
+        yield f"{path}: {len(found.measured)} of {found.of} quantities did not move with the seeds"
         yield from (f"  did not move: {key} = {value}" for key, value in found.measured.items())
-        if found.whole:
-            yield f"  unchanged counts (may be so): {', '.join(f'{key} = {value}' for key, value in found.whole.items())}"
+        for what, some in (("the same, as the seal freezes them", found.frozen), ("the same whole numbers (may be so)", found.whole)):
+            if some:
+                yield f"  {what}: {', '.join(f'{key} = {value}' for key, value in some.items())}"
 
 
-def find_unmoved(path: str, before: Any, after: Any, frozen: Any) -> Unmoved:
+def sealed_numbers(registered: Registered) -> frozenset[tuple[Any, ...]]:
+    """Value, and value of every unit, of each quantity of the sealed outputs; and each number of the sealed parameters."""
+    quantities = (_numbers(quantity) for record in registered.frozen.values() for _, quantity in walk_quantities(record))
+    parameters = ((number,) for frozen in registered.standing.seal.parameters.values() for number in _leaves(frozen.value))
+    return frozenset([*quantities, *parameters])
+
+
+def _leaves(value: Any) -> Iterator[float]:
+    for child in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _leaves(child)
+    if isinstance(value, int | float):
+        yield value
+
+
+def find_unmoved(path: str, before: Any, after: Any, sealed: frozenset[tuple[Any, ...]]) -> Unmoved:
     """The quantities whose value, and value of every unit, is exactly the same in both records."""
     old, new = dict(walk_quantities(before)), dict(walk_quantities(after))
-    sealed = {_numbers(quantity) for record in frozen for _, quantity in walk_quantities(record)}
     both = [key for key in old if key in new]
-    same = {key: old[key] for key in both if _numbers(old[key]) == _numbers(new[key])}
-    own = {key: quantity for key, quantity in same.items() if _numbers(quantity) not in sealed}
-    whole = {key: quantity["value"] for key, quantity in own.items() if is_whole(quantity)}
-    measured = {key: quantity["value"] for key, quantity in own.items() if key not in whole}
-    return Unmoved(path, len(both), measured, whole, len(same) - len(own))
+    parts: dict[str, dict[str, Any]] = {"measured": {}, "frozen": {}, "whole": {}}
+    for key in both:
+        if _numbers(old[key]) == _numbers(new[key]):
+            part = "whole" if is_whole(old[key]) else "frozen" if _numbers(old[key]) in sealed else "measured"
+            parts[part][key] = old[key]["value"]
+    return Unmoved(path, len(both), **parts)
 
 
 def _numbers(quantity: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -8,7 +8,7 @@ title: A pilot that can be challenged
 holds_for: {scale: laptop, seed_sets.main: pilot}
 seeds: {from: seal, sets: {main: 3}}
 stages: [train]
-freezes: {outputs: [results/calibrate/calibration.json], parameters: [scale]}
+freezes: {outputs: [results/calibrate/calibration.json], parameters: [scale, rules]}
 primary: P1
 predictions:
   - id: P1
@@ -24,7 +24,7 @@ predictions:
 readings:
   - {when: {P1: met}, text: It gains.}
 """
-PARAMETERS = "# the scale\nscale: laptop\nseed_sets: {other: [1, 2], main: pilot} # kept\nrate: 1e-4\n"
+PARAMETERS = "# the scale\nscale: laptop\nseed_sets: {other: [1, 2], main: pilot} # kept\nrate: 1e-4\nrules: {share: 0.45}\n"
 OUTS = "outs: [{1}{{results/{0}.json: {{cache: false, persist: true}}}}, {{results/{0}.run.json: {{cache: false, persist: true}}}}]"
 DVC = f"""\
 stages:
@@ -66,6 +66,7 @@ class Analysis(Record):
     best: Quantity
     line: Quantity
     runs: Quantity
+    share: Quantity
 set_value = read_yaml("params.yaml")["seed_sets"]["main"]
 run = gate.start(stage="analyse", parameters={}, inputs=["results/train/main.json"], seed_set="main", set_value=set_value)
 values = tuple(json.load(open("results/train/main.json"))["score"]["values"])
@@ -76,6 +77,7 @@ best = max(values) / 3
 record = Analysis(
     provenance=run.provenance, gain=quantity("max", values), best=Quantity(value=best, digits=4, tolerance=0),
     line=Quantity(value=0.5, digits=1, tolerance=0.01), runs=quantity("count", [1 for value in values]),
+    share=Quantity(value=0.45, digits=2, tolerance=0),
 )
 run.finish(record, "results/analyse/main.json")
 """
