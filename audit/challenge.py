@@ -18,6 +18,7 @@ from audit.history import WHOLE_CLONE
 from audit.load import parse_json, parse_yaml, read_bytes, write_bytes
 from audit.quantities import walk_quantities
 from audit.records import Quantity, parse_model
+from audit.registration import Outcome
 from audit.rerun import prepare, reproduce
 from audit.standing import Standing, all_registrations, read_standing
 from audit.verdict import Judgement, judge
@@ -102,32 +103,40 @@ def read_registered(context: Context, name: str) -> Registered:
         raise Refusal(context.root.name, "a shallow clone cannot be run again with its history", cure=WHOLE_CLONE)
     if name not in all_registrations(context):
         raise Refusal(f"{context.config.paths.prereg}/{name}.yaml", "no such registration", cure="audit status lists them")
-    standing = read_standing(context, name)
-    outcome = context.outcomes.get(name)
-
-    def read(path: str) -> Any:
-        data = history.objects.blob(outcome.records[path]) if outcome and path in outcome.records else context.bytes_of(path)
-        if data is None:
-            raise Refusal(path, "is not there, so that there is nothing to challenge", cure=f"dvc repro, then audit evaluate {name}")
-        return parse_json(data, path)
-
-    path = f"{context.config.paths.results}/evaluate/{name}.json"
-    verdicts = parse_model(Verdicts, read(path), path)
+    standing, outcome = read_standing(context, name), context.outcomes.get(name)
+    if standing.closed and outcome is None:
+        raise Refusal(context.outcome_path(name), "is not the outcome that HEAD holds", cure=f"git checkout HEAD -- {context.outcome_path(name)}")
     commit = outcome.commit if outcome else history.head
-    unmet = standing.registration.unmet(parameters_at(context, commit))
-    if unmet or not verdicts.evaluated:
-        raise Refusal(
-            path, "the registration is not evaluated here", observed=unmet or verdicts.reason or "", cure="put the registered parameters back"
-        )
-    shown = {row.id: row for row in verdicts.predictions}
-    if set(shown) != {prediction.id for prediction in standing.registration.predictions}:
-        raise Refusal(path, "does not judge what is registered", expected="a verdict for each prediction", cure=f"audit evaluate {name}")
+    shown = read_shown(context, standing, outcome, parameters_at(context, commit))
     copies = standing.seal.origins.items()
     frozen = {origin: parse_json(history.bytes_at(commit, copy) or b"", copy) for copy, origin in copies if origin.endswith(".json")}
     files = {prediction.metric.file for prediction in standing.registration.predictions} - set(frozen)
     if not files:
-        raise Refusal(path, "every metric is frozen by the seal: no seed decides anything")
-    return Registered(standing, commit, shown, {file: read(file) for file in sorted(files)}, frozen)
+        raise Refusal(standing.seal.registration, "every metric is frozen by the seal: no seed decides anything")
+    return Registered(standing, commit, shown, {file: read_judged(context, outcome, file) for file in sorted(files)}, frozen)
+
+
+def read_judged(context: Context, outcome: Outcome | None, path: str) -> Any:
+    """A judged record, or the verdicts' own: the outcome's blob where there is one, else what lies here."""
+    data = context.history.objects.blob(outcome.records[path]) if outcome and path in outcome.records else context.bytes_of(path)
+    if data is None:
+        raise Refusal(path, "is not there, so that there is nothing to challenge", cure="dvc repro, then audit evaluate the registration")
+    return parse_json(data, path)
+
+
+def read_shown(context: Context, standing: Standing, outcome: Outcome | None, parameters: Any) -> dict[str, PredictionVerdict]:
+    """What became of each prediction, by id; refuse where the registration was not evaluated, or not whole."""
+    registration = standing.registration
+    path = f"{context.config.paths.results}/evaluate/{registration.id}.json"
+    verdicts = parse_model(Verdicts, read_judged(context, outcome, path), path)
+    unmet = registration.unmet(parameters) or (None if verdicts.evaluated else str(verdicts.reason))
+    if unmet:
+        raise Refusal(path, "the registration is not evaluated here", observed=unmet, cure="put the registered parameters back")
+    shown = {row.id: row for row in verdicts.predictions}
+    if set(shown) != {prediction.id for prediction in registration.predictions}:
+        cure = f"audit evaluate {registration.id}"
+        raise Refusal(path, "does not judge what is registered", expected="a verdict for each prediction", cure=cure)
+    return shown
 
 
 def parameters_at(context: Context, commit: str) -> Any:

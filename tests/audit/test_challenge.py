@@ -18,6 +18,7 @@ from project import Project
 
 from audit.cli import main
 from audit.close import main as close
+from audit.rerun import prepare
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SLEEP = """\
@@ -114,6 +115,20 @@ def test_honest_project(template: Project, tmp_path: Path, capfd: pytest.Capture
         and not list(clone.parent.parent.rglob("elsewhere"))
         and not (project.root.parent / "elsewhere").exists()
     )
+
+
+def test_clone_starts_from_nothing(template: Project, tmp_path: Path) -> None:
+    """A committed lock, cache, run cache or record is not in the clone, so that DVC can hand none of them out; its history is whole."""
+    project = ran(template, tmp_path)
+    planted = ("dvc.lock", "stages/dvc.lock", ".dvc/cache/runs/ab", ".dvc/tmp/rwlock")
+    for path in planted:
+        project.write(path, "schema: '2.0'\n")
+    project.git("add", "-f", *planted)
+    project.commit("Plant")
+    clone = prepare(project.context(), project.head(), {"main": (1, 2, 3)}, ["results/analyse/main.json"], tmp_path / "clone", "mark").root
+    assert not [path for path in (*planted, "results/analyse/main.json", "results/train/main.json") if (clone / path).exists()]
+    assert Project(clone).git("rev-list", "--count", "HEAD") == project.git("rev-list", "--count", "HEAD")
+    assert Project(clone).git("diff", "--name-only", "--diff-filter=M").split() == ["params.yaml"]
 
 
 def test_pasted_constant_is_listed(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -229,6 +244,15 @@ def test_refused_in_one_line(template: Project, tmp_path: Path, capsys: pytest.C
 def test_draft_is_refused(drafted: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a seal there is nothing registered."""
     assert_refused(drafted, ["pilot", "--nonce", "mine"], "prereg/pilot.seal.json: the registration is not sealed", capsys)
+
+
+def test_other_parameters_are_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the registration does not hold there is no registered verdict to stand beside."""
+    project = ran(template, tmp_path)
+    project.edit("params.yaml", "main: pilot", "main: [7, 8, 9]")
+    project.commit("Explore")
+    line = "results/evaluate/pilot.json: the registration is not evaluated here; found seed_sets.main is [7, 8, 9], registered for 'pilot'"
+    assert_refused(project, ["pilot", "--nonce", "mine"], line, capsys)
 
 
 def test_place_in_the_checkout_is_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
