@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -18,8 +19,7 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("audit: interrupted; nothing half-written is left", err=True)
-        sys.exit(130)
+        interrupted()
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
@@ -35,7 +35,23 @@ def one_line() -> Iterator[None]:
         sys.exit(UNCHECKED)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def interrupted() -> None:
+    """One line, and the exit code of an interruption."""
+    click.echo("audit: interrupted; nothing half-written is left", err=True)
+    sys.exit(130)
+
+
+class Commands(click.Group):
+    """Commands whose interruption is no finding: click by itself would say `Aborted!` and exit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            interrupted()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="rankcollapse-audit", message="%(version)s")
 def cli() -> None:
     """Freeze predictions before the runs, prove the order from git, bind every number to its source.
@@ -162,6 +178,29 @@ def compare(revision: str, other: str | None, form: str) -> None:
     from audit.compare import main
 
     sys.exit(main(revision, other, form))
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--nonce", required=True, metavar="TEXT", help="Any text of your own: the seeds are derived from it.")
+@click.option("--work", metavar="DIR", help="Where the clone goes; default build/challenge/REGISTRATION-DIGEST.")
+@click.option("--keep", is_flag=True, help="Leave the clone with its records.")
+def challenge(registration: str, nonce: str, work: str | None, keep: bool) -> None:
+    """Run the judged stages again on your own seeds, in a clone with an empty cache; 1 when a verdict differs."""
+    from audit.challenge import main
+
+    sys.exit(main(registration, nonce, work, keep))
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--format", "form", type=click.Choice(["prml", "osf", "aspredicted"]), required=True)
+@click.option("--out", metavar="PATH", help="A file; for prml a folder, one manifest a prediction. Default: stdout.")
+def export(registration: str, form: str, out: str | None) -> None:
+    """Show a registration in the form that another registry reads: PRML manifests, or a page for OSF or AsPredicted."""
+    from audit.export import main
+
+    main(registration, form, out)
 
 
 @cli.command()

@@ -50,6 +50,14 @@ def call_git(root: Path, *arguments: str, answers: tuple[int, ...] = (0,), stdin
     return done.returncode, done.stdout
 
 
+def clone(root: Path, commit: str, work: Path) -> None:
+    """Clone the repository around a folder with all of its history, object by object, and check a commit out; nothing but files is read."""
+    top = call_git(root, "rev-parse", "--show-toplevel")[1].decode(errors="surrogateescape").removesuffix("\n")
+    quiet = ("--quiet", "--no-local", "--no-checkout", "--template=", "-c", "protocol.file.allow=always")
+    call_git(root, "clone", *quiet, "--", top, str(work))
+    call_git(work, "checkout", "--quiet", "--detach", commit)
+
+
 class Objects:
     """Git's objects by id, each id recomputed from the bytes that are believed."""
 

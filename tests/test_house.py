@@ -20,9 +20,9 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "forms predictions registration pipeline numbers templates",
     "history verdict chance context numbers.keys numbers.exemptions",
     "document standing modules logs order provenance pdf lint known",
-    "gate render seal evaluate building versions",
-    "checks",
-    "verify compare rendering status close explain schema numbers_command",
+    "gate render seal evaluate building versions rerun facts",
+    "checks prml pages",
+    "verify compare rendering status close explain schema numbers_command challenge export",
     "cli",
     "__main__",
 ]
