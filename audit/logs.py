@@ -37,7 +37,7 @@ class Logs:
     @cached_property
     def _by_digest(self) -> dict[str, list[Logged]]:
         index: dict[str, list[Logged]] = {}
-        for logged in self._every():
+        for logged in self.every():
             for digest in logged.made:
                 index.setdefault(digest, []).append(logged)
         return index
@@ -46,7 +46,8 @@ class Logs:
         """The run logs that name a digest as something they made."""
         return self._by_digest.get(digest, [])
 
-    def _every(self) -> Iterator[Logged]:
+    def every(self) -> Iterator[Logged]:
+        """Every readable run log of the index, each version once."""
         history, seen = self.context.history, set()
         for path in history.paths_ever(self.context.config.paths.results, ".run.json"):
             for blob in history.versions(path):

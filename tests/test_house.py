@@ -14,13 +14,13 @@ from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modu
 from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
-    "finding machine definitions explained_document",
+    "finding machine definitions explained_document limits",
     "load digest",
     "records quantities config",
     "registration pipeline numbers templates",
-    "history verdict context numbers.keys numbers.exemptions",
-    "document standing modules logs order provenance pdf",
-    "gate render seal evaluate building",
+    "history verdict context attrition numbers.keys numbers.exemptions",
+    "document standing modules logs order denominator confirmatory provenance pdf",
+    "gate appendix render seal evaluate building",
     "checks",
     "verify compare rendering status close explain schema numbers_command",
     "cli",
