@@ -13,7 +13,6 @@ from audit.denominator import count_all, phrase, registered, verdict_records, wo
 from audit.finding import Refusal
 from audit.limits import LIMITS
 from audit.load import parse_json
-from audit.registration import Seal
 from audit.templates import Node
 
 __all__ = ["accessors", "attrition_mark", "compute_attrition", "denominator_mark"]
@@ -67,10 +66,10 @@ def compute_attrition(context: Context) -> dict[str, Attrition]:
     """`registration.prediction` -> attrition, for every verdict that stands here."""
     found = {}
     for name, (_, record) in verdict_records(context).items():
-        registration, seal, words = context.registrations.get(name), context.seals.get(name), words_of(record)
-        for prediction in registration.predictions if registration and seal else ():
+        registration, words = context.registrations.get(name), words_of(record)
+        for prediction in registration.predictions if registration else ():
             try:
-                source = read_source(context, seal, prediction.metric.file) if seal and prediction.id in words else None
+                source = read_source(context, name, prediction.metric.file) if prediction.id in words else None
                 if source is not None and registration:
                     found[f"{name}.{prediction.id}"] = trace_attrition(registration, prediction, source, words[prediction.id])
             except Refusal:
@@ -78,9 +77,9 @@ def compute_attrition(context: Context) -> dict[str, Attrition]:
     return found
 
 
-def read_source(context: Context, seal: Seal, file: str) -> Any:
+def read_source(context: Context, name: str, file: str) -> Any:
     """The record a metric is judged from, as a plain value: the sealed copy of a frozen output, else the file itself; None where it is absent."""
-    path = seal.copy_of(file)
+    path = context.seals[name].copy_of(file) if name in context.seals else file
     data = None if path in context.records else context.bytes_of(path)
     return context.records.get(path) if data is None else parse_json(data, path)
 

@@ -16,7 +16,7 @@ from audit.finding import Refusal, Severity
 from audit.load import parse_json
 from audit.logs import Logs
 from audit.order import open_order
-from audit.quantities import differences
+from audit.quantities import differences, find_quantity
 from audit.registration import Prediction, Registration, Seal, derive_seeds
 
 __all__ = ["Label", "Word", "cited_keys", "label", "predicted_keys"]
@@ -101,30 +101,47 @@ def find_fault(context: Context, registration: Registration, prediction: Predict
     """What keeps a quantity from being confirmatory, in one clause; "" where nothing does."""
     if not seed_set_of(context, registration, prediction, path):
         return "its record has other seeds than the registered ones"
-    known: dict[tuple[str, str], str] = context.__dict__.setdefault("_standing_records", {})
+    known: dict[tuple[str, str], tuple[str, Any]] = context.__dict__.setdefault("_judged_records", {})
     if (registration.id, path) not in known:
-        known[registration.id, path] = find_record_fault(context, registration, context.seals[registration.id], path)
-    return known[registration.id, path]
+        known[registration.id, path] = judge_record(context, registration, context.seals[registration.id], path)
+    fault, judged = known[registration.id, path]
+    if fault or judged is context.records[path] or same_quantity(judged, context.records[path], prediction.metric.key):
+        return fault
+    return "it is not the value that the registration was closed with"
 
 
-def find_record_fault(context: Context, registration: Registration, seal: Seal, path: str) -> str:
-    """What keeps a record from standing under a seal as its outcome; "" where nothing does."""
-    said, data, outcome = context.provenance.get(path), context.record_bytes[path], context.outcomes.get(seal.id)
+def judge_record(context: Context, registration: Registration, seal: Seal, path: str) -> tuple[str, Any]:
+    """What keeps a record from standing under a seal ("" where nothing does), and the plain record that is judged: the closed one, else this."""
+    said, outcome, judged = context.provenance.get(path), context.outcomes.get(seal.id), context.records[path]
     sha256 = sha256_bytes(context.bytes_of(context.seal_path(seal.id)) or b"")
     if said is None or said.seals.get(seal.id) != sha256:
-        return "its record does not name the seal"
+        return "its record does not name the seal", judged
     if getattr(seal, "post_hoc", False) or getattr(registration, "post_hoc", False):
-        return "it was registered post hoc"
+        return "it was registered post hoc", judged
     if outcome is None and not context.holds(registration):
-        return "the registration does not hold for these parameters"
-    if outcome is not None and outcome.records.get(path) != context.history.blob_id(data):
-        return "its record is not the one the registration was closed with"
+        return "the registration does not hold for these parameters", judged
+    if outcome is not None and path not in outcome.records:
+        return "its record is not one that the registration was closed with", judged
+    data = context.history.objects.blob(outcome.records[path]) if outcome else context.record_bytes[path]
+    fault = find_order_fault(context, seal, path, data, sha256)
+    return fault, parse_json(data, path) if outcome and data != context.record_bytes[path] else judged
+
+
+def find_order_fault(context: Context, seal: Seal, path: str, data: bytes, sha256: str) -> str:
+    """What keeps the bytes of a record from standing after the seal as its first outcome; "" where nothing does."""
+    outcome = context.outcomes.get(seal.id)
     order = open_order(context, Logs(context, outcome.commit) if outcome else Logs(context), seal)
     standing = [found for found in order.rule(path, data) if found.severity is not Severity.NOTE]
     if standing:
         return f"{standing[0].code}: its record {standing[0].what}"
     first = outcome is not None or is_first(context, seal, sha256, path)
     return "" if first else "A204: another outcome stands in history"
+
+
+def same_quantity(one: Any, other: Any, key: str) -> bool:
+    """Whether two records have the same quantity at a key, in value and in each unit's value."""
+    first, second = find_quantity(one, key, "outcome"), find_quantity(other, key, "record")
+    return (first.value, first.values) == (second.value, second.values)
 
 
 def is_first(context: Context, seal: Seal, sha256: str, path: str) -> bool:
