@@ -19,7 +19,7 @@ from audit.order import open_order
 from audit.quantities import differences, find_quantity
 from audit.registration import Prediction, Registration, Seal, derive_seeds
 
-__all__ = ["Label", "Word", "cited_keys", "label", "predicted_keys"]
+__all__ = ["Label", "Word", "cited_keys", "is_whole", "label", "predicted_keys"]
 
 
 class Word(StrEnum):
@@ -63,6 +63,11 @@ def label(context: Context, key: str) -> Label:
     if key not in known:
         known[key] = compute_label(context, key)
     return known[key]
+
+
+def is_whole(context: Context) -> bool:
+    """Whether every label that was asked for could be computed: without the whole history some cannot."""
+    return all(each.word is not Word.UNKNOWN for each in context.__dict__.get("_labels", {}).values())
 
 
 def compute_label(context: Context, key: str) -> Label:
@@ -131,9 +136,13 @@ def find_order_fault(context: Context, seal: Seal, path: str, data: bytes, sha25
     """What keeps the bytes of a record from standing after the seal as its first outcome; "" where nothing does."""
     outcome = context.outcomes.get(seal.id)
     order = open_order(context, Logs(context, outcome.commit) if outcome else Logs(context), seal)
-    standing = [found for found in order.rule(path, data) if found.severity is not Severity.NOTE]
-    if standing:
-        return f"{standing[0].code}: its record {standing[0].what}"
+    found = order.rule(path, data)
+    for fault in found:
+        if fault.severity is Severity.FINDING:
+            return f"{fault.code}: its record {fault.what}"
+    for fault in found:
+        if fault.severity is Severity.UNCHECKED:
+            raise Refusal(path, fault.what, observed=fault.observed, cure=fault.cure)
     first = outcome is not None or is_first(context, seal, sha256, path)
     return "" if first else "A204: another outcome stands in history"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import broken_scripts
 import tampering
 import tampering_files
+import tampering_unjudged
 from project import Project
 
 from audit.checks import TABLE as CHECKS
@@ -58,6 +59,10 @@ TABLE = (
     Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order")),
     Row("A301", "records", tampering_files.linked_folder),
     Row("A305", "runs", tampering_files.linked_log, also=("order",)),
+    Row("A123", "unjudged", tampering_unjudged.run_in_part, base="sealed"),
+    Row("A123", "unjudged", tampering_unjudged.trained_only, base="sealed", also=("pipeline",)),
+    Row("A123", "unjudged", tampering_unjudged.passed_over, base="drafted"),
+    Row("A123", "unjudged", tampering_unjudged.dropped, base="sealed", also=("sealing",)),
     Row("A200", "order", tampering.lost_object, exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
     Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
@@ -85,7 +90,7 @@ TABLE = (
     Row("A305", "runs", tampering.no_log, also=("pipeline",), exit=2),
     Row("A306", "pipeline", tampering_files.record_gone),
     Row("A306", "pipeline", tampering_files.deletion_committed),
-    Row("A306", "pipeline", tampering_files.deletion_unlocked),
+    Row("A306", "pipeline", tampering_files.deletion_unlocked, also=("unjudged",)),
     Row("A304", "pipeline", tampering_files.edited_figure),
     Row("A304", "pipeline", tampering_files.dropped_figure),
     Row("A306", "pipeline", tampering_files.source_gone),
