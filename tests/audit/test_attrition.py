@@ -6,8 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from project import Project
 
 from audit.attrition import Attrition, trace_attrition
+from audit.checks.excluded import check_excluded
 from audit.registration import Prediction
 from audit.verdict import judge_prediction
 
@@ -82,3 +84,25 @@ def test_more_values_than_registered_units_are_surplus() -> None:
     assert trace(counted([1] * 7), at_least, None, 2).surplus and not trace(counted([1] * 12), at_least, None, 2).surplus
     assert trace(measured([1.0] * 12), {**at_least, "units": 5}, None, 2).surplus
     assert not trace(counted([1] * 7), at_least).surplus
+
+
+class _Stated:
+    """A registration that says for which seeds and depths it is."""
+
+    def __init__(self, registration: Any):
+        self._registration, self.population = registration, SimpleNamespace(set="main", depths=1)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._registration, name)
+
+
+@pytest.mark.parametrize(("values", "found"), [((1, 1, 1), []), ((1, 1, 1, 1), ["A410", "A410"])])
+def test_surplus_units_are_found_without_a_manuscript(ran: Project, values: tuple[int, ...], found: list[str]) -> None:
+    """Four runs on three registered seeds: both predictions about them say so, and where."""
+    ran.analyse(values)
+    ran.evaluate()
+    context = ran.context()
+    context.__dict__["registrations"] = {name: _Stated(registration) for name, registration in context.registrations.items()}
+    shown = list(check_excluded(context))
+    assert [finding.code for finding in shown] == found
+    assert all("results/analyse/main.json:arms.treated has more values than units were registered; expected 3" in each.line() for each in shown)
