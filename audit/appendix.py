@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from audit.attrition import Attrition, trace_attrition
@@ -13,6 +13,7 @@ from audit.denominator import count_all, phrase, registered, verdict_records, wo
 from audit.finding import Refusal
 from audit.limits import LIMITS
 from audit.load import parse_json
+from audit.registration import Registration
 from audit.templates import Node
 
 __all__ = ["accessors", "attrition_mark", "compute_attrition", "denominator_mark"]
@@ -67,14 +68,20 @@ def compute_attrition(context: Context) -> dict[str, Attrition]:
     found = {}
     for name, (_, record) in verdict_records(context).items():
         registration, words = context.registrations.get(name), words_of(record)
+        sets = seed_sets(context, registration) if registration else {}
         for prediction in registration.predictions if registration else ():
             try:
                 source = read_source(context, name, prediction.metric.file) if prediction.id in words else None
                 if source is not None and registration:
-                    found[f"{name}.{prediction.id}"] = trace_attrition(registration, prediction, source, words[prediction.id])
+                    found[f"{name}.{prediction.id}"] = trace_attrition(registration, prediction, sets, source, words[prediction.id])
             except Refusal:
                 continue  # no such record or quantity: A113 or A309 says so
     return found
+
+
+def seed_sets(context: Context, registration: Registration) -> Mapping[str, int]:
+    """Name of each seed set -> number of seeds, of the registration whose seal gives the seeds."""
+    return context.registrations.get(getattr(registration, "seed_owner", registration.id), registration).seeds.sets
 
 
 def read_source(context: Context, name: str, file: str) -> Any:

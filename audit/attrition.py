@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from audit.finding import Refusal
-from audit.quantities import find_quantity
+from audit.quantities import find_quantity, summarise
 from audit.records import Quantity
 from audit.registration import Prediction, Registration
-from audit.verdict import compare_units, holds
+from audit.verdict import judge_prediction
 
 __all__ = ["Attrition", "population_of", "trace_attrition"]
 
 COUNTED = ("count", "share")
+COUNTABLE = frozenset({"op", "value", "low", "high", "than", "band", "order", "units"})
+"""What a comparator may have for its excluded units to be counted against it."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +55,21 @@ class Attrition:
 def population_of(registration: Registration, prediction: Prediction) -> tuple[str | None, int | None]:
     """The seed set a prediction is about and at how many depths each seed runs, where it (or its registration) says so."""
     population = getattr(prediction, "population", None) or getattr(registration, "population", None)
-    depths = getattr(population, "depths", None)
-    return getattr(population, "set", None), len(depths) if isinstance(depths, Sized) else depths
+    if population is None:
+        return None, None
+    return population.set, 1 if population.depths is None else len(population.depths)
 
 
-def trace_attrition(registration: Registration, prediction: Prediction, record: Any, verdict: str) -> Attrition:
-    """The attrition of one judged prediction, from the record that holds its metric."""
+def trace_attrition(registration: Registration, prediction: Prediction, sets: Mapping[str, int], record: Any, verdict: str) -> Attrition:
+    """The attrition of one judged prediction, from the sizes of its seed sets and the record that holds its metric."""
     place = prediction.metric.file
     observed = find_quantity(record, prediction.metric.key, place)
     gauge = find_quantity(record, prediction.undecided.key, place) if prediction.undecided else None
     seed_set, depths = population_of(registration, prediction)
-    sets = registration.seeds.sets
     seeds = sets[seed_set] if seed_set in sets else sum(sets.values())
     registered = seeds * depths if depths else None
     run = len(observed.values) if observed.values is not None else None
-    excluded = count_excluded(registered, run, gauge)
+    excluded = count_excluded(registered, run, gauge, seeds if seed_set or len(sets) == 1 else 0)
     return Attrition(
         prediction=prediction,
         verdict=verdict,
@@ -80,14 +82,14 @@ def trace_attrition(registration: Registration, prediction: Prediction, record: 
     )
 
 
-def count_excluded(registered: int | None, run: int | None, gauge: Quantity | None) -> int | None:
-    """Units without a value: of the registered ones, else of those that the gauge of the frozen rule looked at."""
+def count_excluded(registered: int | None, run: int | None, gauge: Quantity | None, least: int) -> int | None:
+    """Units without a value: of the registered ones, else of those that the gauge of the frozen rule looked at, else of one for each seed."""
     looked = len(gauge.values) if gauge and gauge.summary == "count" and gauge.values else None
     expected = registered if registered is not None else looked
     if run is None:
         return None
     if expected is None:
-        return 0  # nothing says how many units there should be, so none is known to be missing
+        return least - run if run < least else None  # one unit a seed is the least; how many there should be, nothing says
     if run <= expected:
         return expected - run
     dropped = sum(1 for value in gauge.values or () if not value) if gauge and looked is not None else 0
@@ -99,30 +101,46 @@ def count_against(prediction: Prediction, record: Any, observed: Quantity, verdi
     """The verdict if no excluded unit had gone the way of the prediction; None where the metric is no count over units."""
     if verdict == "missed" or excluded == 0:
         return verdict
-    if excluded is None:
+    if excluded is None or not COUNTABLE.issuperset(prediction.comparator.model_dump(exclude_none=True)):
         return None
-    held = holds_at_worst(prediction, record, observed, excluded)
+    try:
+        held = holds_at_worst(prediction, record, observed, excluded)
+    except Refusal:
+        return None
     return None if held is None else verdict if held else "missed"
 
 
 def holds_at_worst(prediction: Prediction, record: Any, observed: Quantity, excluded: int) -> bool | None:
-    """Whether the comparison holds whatever the excluded units would have been counted as."""
-    comparator, place = prediction.comparator, prediction.metric.file
-    rival = find_quantity(record, comparator.than, place) if comparator.than else None
-    if comparator.units is not None:
-        try:
-            return sum(compare_units(comparator, observed, rival, place)) >= comparator.units
-        except Refusal:
-            return None
-    if observed.summary not in COUNTED or (rival is not None and rival.summary not in COUNTED):
+    """Whether the comparison holds whatever the excluded units would have been: judged again with none and with all of them counted."""
+    found = {key: find_quantity(record, key, prediction.metric.file) for key in rivals_of(prediction)} | {prediction.metric.key: observed}
+    if prediction.comparator.units is not None:
+        return compares(prediction, found)  # at least so many: a unit that is not there does not compare
+    if any(quantity.summary not in COUNTED for quantity in found.values()):
         return None
-    rivals = range_of(rival, excluded) if rival else (None,)
-    return all(holds(comparator, value, other) for value, other in product(range_of(observed, excluded), rivals))
+    corners = product(*([(key, added) for added in (0, excluded)] for key in found))
+    return all(compares(prediction, {key: add_units(found[key], excluded, added) for key, added in corner}) for corner in corners)
 
 
-def range_of(quantity: Quantity, excluded: int) -> tuple[float, ...]:
-    """The least and the greatest that a count or share could have been with the excluded units in it, and all between."""
-    values = quantity.values or ()
-    counted = sum(1 for value in values if value)
-    whole = len(values) + excluded
-    return tuple((counted + more) / (whole if quantity.summary == "share" else 1) for more in range(excluded + 1))
+def rivals_of(prediction: Prediction) -> tuple[str, ...]:
+    """Keys of the quantities that the metric is compared with."""
+    than = prediction.comparator.than
+    named = () if than is None else (than,) if isinstance(than, str) else than
+    return (*named, *(getattr(prediction.comparator, "order", None) or ()))
+
+
+def compares(prediction: Prediction, quantities: Mapping[str, Quantity]) -> bool:
+    """Whether a record with these quantities would meet the prediction, undecided aside."""
+    record: dict[str, Any] = {}
+    for key, quantity in quantities.items():
+        *folders, name = key.split(".")
+        place = record
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[name] = quantity.model_dump(mode="json")
+    return judge_prediction(prediction.model_copy(update={"undecided": None}), record).verdict == "met"
+
+
+def add_units(quantity: Quantity, excluded: int, counted: int) -> Quantity:
+    """A count or share with the excluded units in it, so many of them counted."""
+    values = (*(quantity.values or ()), *(1,) * counted, *(0,) * (excluded - counted))
+    return quantity.model_copy(update={"values": values, "value": summarise(str(quantity.summary), values)})

@@ -176,11 +176,12 @@ def seeds_of(context: Context, path: str) -> tuple[int, ...]:
 
 
 def derived_sets(context: Context, names: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """`registration.set` -> seeds, for sealed registrations."""
+    """`registration.set` -> seeds, for the sealed registrations that give these ones their seeds."""
+    owners = {getattr(context.registrations[name], "seed_owner", name) for name in names}
     return {
-        f"{name}.{seed_set}": derive_seeds(context.seals[name], seed_set, count)
-        for name in names
-        for seed_set, count in context.registrations[name].seeds.sets.items()
+        f"{owner}.{seed_set}": derive_seeds(context.seals[owner], seed_set, count)
+        for owner in sorted(owners & context.seals.keys())
+        for seed_set, count in context.registrations[owner].seeds.sets.items()
     }
 
 

@@ -117,7 +117,7 @@ def has_run(context: Context, name: str) -> bool:
     if any(name in said.seals for said in context.provenance.values()):
         return True
     try:
-        return any(name in logged.seals for logged in Logs(context).every())
+        return Logs(context).any_under(name)
     except Refusal:
         return False
 

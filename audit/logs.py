@@ -34,10 +34,14 @@ class Logs:
     context: Context
     until: str | None = None
 
+    def any_under(self, registration: str) -> bool:
+        """Whether any run log names the seal of a registration."""
+        return any(registration in logged.seals for logged in self._every())
+
     @cached_property
     def _by_digest(self) -> dict[str, list[Logged]]:
         index: dict[str, list[Logged]] = {}
-        for logged in self.every():
+        for logged in self._every():
             for digest in logged.made:
                 index.setdefault(digest, []).append(logged)
         return index
@@ -46,8 +50,7 @@ class Logs:
         """The run logs that name a digest as something they made."""
         return self._by_digest.get(digest, [])
 
-    def every(self) -> Iterator[Logged]:
-        """Every readable run log of the index, each version once."""
+    def _every(self) -> Iterator[Logged]:
         history, seen = self.context.history, set()
         for path in history.paths_ever(self.context.config.paths.results, ".run.json"):
             for blob in history.versions(path):

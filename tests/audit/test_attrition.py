@@ -13,6 +13,7 @@ from audit.checks.excluded import check_excluded
 from audit.registration import Prediction
 from audit.verdict import judge_prediction
 
+SETS = {"main": 3, "other": 5}
 GAUGE = {"key": "settled", "op": "<", "value": 2}
 
 
@@ -26,14 +27,16 @@ def measured(values: list[float]) -> dict[str, Any]:
     return {"value": sorted(values)[len(values) // 2], "unit": "1", "digits": 2, "tolerance": 0.0, "summary": "median", "values": values}
 
 
-def trace(metric: dict[str, Any], comparator: dict[str, Any], settled: list[int] | None = None, depths: int = 0, **more: Any) -> Attrition:
+def trace(
+    metric: dict[str, Any], comparator: dict[str, Any], settled: list[int] | None = None, depths: int = 0, sets: dict[str, int] = SETS, **more: Any
+) -> Attrition:
     """The attrition of one prediction on three seeds, judged as the tool judges it."""
     shown = {"id": "P", "claim": "c", "null": "n", "metric": {"file": "r.json", "stage": "s", "key": "metric"}, "comparator": comparator}
     prediction = Prediction.model_validate({**shown, **({"undecided": GAUGE} if settled else {})})
     record = {"metric": metric, **({"settled": counted(settled)} if settled else {}), **more}
-    population = SimpleNamespace(set="main", depths=depths) if depths else None
-    registration: Any = SimpleNamespace(seeds=SimpleNamespace(sets={"main": 3, "other": 5}), population=population)
-    return trace_attrition(registration, prediction, record, judge_prediction(prediction, record).verdict)
+    population = SimpleNamespace(set="main", depths=tuple(range(depths))) if depths else None
+    registration: Any = SimpleNamespace(population=population)
+    return trace_attrition(registration, prediction, sets, record, judge_prediction(prediction, record).verdict)
 
 
 ALL, FEWER = [1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]
@@ -60,7 +63,8 @@ CASES: dict[str, tuple[Attrition, tuple[int | None, str, str | None]]] = {
     "branches that cannot be told apart": (trace(counted([0] * 15), {"op": "==", "value": 0}, FEWER, 2), (None, "met", None)),
     "by the gauge alone": (trace(counted([0] * 4), {"op": "==", "value": 0}, FEWER), (2, "met", "missed")),
     "no gauge, fewer than registered": (trace(counted([0] * 5), {"op": "==", "value": 0}, None, 2), (1, "met", "missed")),
-    "nothing says how many": (trace(counted([0] * 5), {"op": "==", "value": 0}), (0, "met", "met")),
+    "nothing says how many": (trace(counted([0] * 5), {"op": "==", "value": 0}), (None, "met", None)),
+    "a seed without a unit": (trace(counted([0] * 2), {"op": "==", "value": 0}, sets={"main": 3}), (1, "met", "missed")),
 }  # fmt: skip
 
 
@@ -90,7 +94,7 @@ class _Stated:
     """A registration that says for which seeds and depths it is."""
 
     def __init__(self, registration: Any):
-        self._registration, self.population = registration, SimpleNamespace(set="main", depths=1)
+        self._registration, self.population = registration, SimpleNamespace(set="main", depths=None)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._registration, name)

@@ -136,6 +136,8 @@ def test_a_prediction_is_about_its_own_seed_set() -> None:
     """The set and the depths of a population, of the prediction or of its registration."""
     population = SimpleNamespace(set="main", depths=("shallow", "deep"))
     assert population_of(SimpleNamespace(population=population), SimpleNamespace()) == ("main", 2)  # type: ignore[arg-type]
+    one = SimpleNamespace(set="other", depths=None)
+    assert population_of(SimpleNamespace(population=population), SimpleNamespace(population=one)) == ("other", 1)  # type: ignore[arg-type]
     assert population_of(SimpleNamespace(), SimpleNamespace()) == (None, None)  # type: ignore[arg-type]
 
 
