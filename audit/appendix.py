@@ -120,7 +120,9 @@ def attrition_row(name: str, each: Attrition) -> dict[str, Any]:
 def denominator_node(context: Context, read: set[str], shown: set[str]) -> Node:
     """Counts over all registrations that were ever sealed, and of each of them; a template that reads a `phrase` shows it."""
     entries = registered(context)
-    rows = [{"id": entry.id, "state": entry.state.value, **tell(count_all([entry]))} for entry in entries.values()]
+    rows = [
+        {"id": entry.id, "state": entry.state.value, "warnings": list(entry.seal.warnings), **tell(count_all([entry]))} for entry in entries.values()
+    ]
 
     def note(where: str) -> None:
         parts = where.split(".")

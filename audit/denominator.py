@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from audit.config import NAME
 from audit.context import Context
 from audit.document import Document, load_document
 from audit.finding import Refusal
@@ -50,7 +52,7 @@ class Registered:
 def registered(context: Context) -> dict[str, Registered]:
     """Every registration that was ever sealed, by id, once a context; an unreadable one is a finding of other checks."""
     if "_registered" not in context.__dict__:
-        read = (read_sealed(context, name) for name in sealed_names(context))
+        read = (read_sealed(context, name, path) for name, path in sealed_paths(context).items())
         sealed = [found for found in read if found is not None]
         judged = {registration.id: read_verdicts(context, registration) for registration, _, _ in sealed}
         passed = {earlier for registration, seal, _ in sealed if judged[registration.id] for earlier in seal.ledger}
@@ -78,20 +80,34 @@ def state_of(context: Context, registration: Registration, verdicts: Mapping[str
     return State.WAITING if context.holds(registration) else State.ELSEWHERE
 
 
-def sealed_names(context: Context) -> list[str]:
-    """Ids of all committed seals of the history; of the working tree's where there is none to ask."""
+def sealed_paths(context: Context) -> dict[str, str]:
+    """Id -> path of every seal that was ever committed; those of the working tree where there is no history to ask."""
     try:
-        paths = context.history.paths_ever(context.config.paths.prereg, ".seal.json")
+        paths = [path for folder in registration_folders(context) for path in context.history.paths_ever(folder, ".seal.json")]
     except Refusal:
-        return sorted(context.seals)
-    names = (path.rpartition("/")[2].removesuffix(".seal.json") for path in paths)
-    return sorted({name for name in names if ID.fullmatch(name)})
+        return {name: context.seal_path(name) for name in sorted(context.seals)}
+    found: dict[str, str] = {}
+    for path in paths:
+        found.setdefault(path.rpartition("/")[2].removesuffix(".seal.json"), path)
+    return {name: found[name] for name in sorted(found) if ID.fullmatch(name)}
 
 
-def read_sealed(context: Context, name: str) -> tuple[Registration, Seal, bool] | None:
+def registration_folders(context: Context) -> list[str]:
+    """The folder of registrations, and those that an earlier `audit.toml` named: a configuration cannot leave one out."""
+    folders = {context.config.paths.prereg: None}
+    for blob in context.history.versions(NAME):
+        try:
+            named = tomllib.loads(context.history.objects.blob(blob).decode()).get("paths", {}).get("prereg", "prereg")
+        except (ValueError, AttributeError):
+            continue
+        folders[str(named)] = None
+    return list(folders)
+
+
+def read_sealed(context: Context, name: str, path: str) -> tuple[Registration, Seal, bool] | None:
     """Registration and seal, and whether they were dropped from the tree; None where they cannot be read."""
-    path = context.seal_path(name)
-    if (context.root / path).exists() and (context.root / f"{context.config.paths.prereg}/{name}.yaml").exists():
+    here = context.seal_path(name) == path and (context.root / path).exists()
+    if here and (context.root / f"{context.config.paths.prereg}/{name}.yaml").exists():
         registration, seal = context.registrations.get(name), context.seals.get(name)
         return (registration, seal, False) if registration and seal else None
     try:

@@ -63,6 +63,7 @@ TABLE = (
     Row("A123", "unjudged", tampering_unjudged.trained_only, base="sealed", also=("pipeline",)),
     Row("A123", "unjudged", tampering_unjudged.passed_over, base="drafted"),
     Row("A123", "unjudged", tampering_unjudged.dropped, base="sealed", also=("sealing",)),
+    Row("A123", "unjudged", tampering_unjudged.looked_away, base="sealed"),
     Row("A200", "order", tampering.lost_object, exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
     Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),

@@ -72,6 +72,13 @@ def dropped(p: Project) -> None:
     p.commit("Tidy up")
 
 
+def looked_away(p: Project) -> None:
+    """The tool is told to look for registrations where there are none."""
+    p.write("audit.toml", p.read("audit.toml") + '[paths]\nprereg = "registered"\n')
+    p.lock()
+    p.commit("Another folder")
+
+
 def run_in_part_and_said(p: Project) -> None:
     """The honest form of half a run."""
     run_in_part(p)
