@@ -65,6 +65,7 @@ def define(
     lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
     lines += [rf"\@namedef{{audit@label@{key}}}{{{word}}}" for key, word in sorted(labels.items())]
     lines += [rf"\@namedef{{audit@unjudged@{name}}}{{{name}}}" for name in sorted(unjudged)]
-    kept = (*KEPT, *(f"audit@verdict@{name}" for name in sorted(verdicts)))
+    computed = ("verdict", verdicts), ("label", labels)
+    kept = (*KEPT, *(f"audit@{family}@{name}" for family, names in computed for name in sorted(names)))
     lines += [rf"\audit@keep{{{name}}}" for name in kept]
     return "\n".join([*lines, r"\makeatother", ""])
