@@ -129,7 +129,7 @@ def close(registration: str) -> None:
 @cli.command()
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
-    """Say what a finding's code means, why it matters and how to cure it."""
+    """Say what a finding's code means, why it matters and how to cure it; `limits`: what the audit does not prove."""
     from audit.explain import main
 
     main(code)

@@ -6,6 +6,7 @@ import difflib
 
 from audit.explained_document import EXPLAINED_DOCUMENT
 from audit.finding import Refusal
+from audit.limits import LIMITS
 
 EXPLAINED: dict[str, tuple[str, str, str]] = {
     "A100": (
@@ -102,6 +103,12 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Two registrations claim one seed set, or one that shares another's seeds (`same_as`) was sealed after a run on them.",
         "Predictions about seeds that have been run already are no predictions.",
         "`seeds: {same_as: ID}`, sealed before the first run on them; after it, register anew on other seeds.",
+    ),
+    "A123": (
+        "A sealed registration has no verdicts (not run, run in part, or gone from the tree), and the document does not say so.",
+        "The registrations that are never heard of again are the ones that lost: without them `k of n` has no n.",
+        "Run and judge it; or write \\unjudged{ID}{the reason} into the manuscript. Not run, with none judged after it, it is a note, and "
+        "audit render waits.",
     ),
     "A200": (
         "A check of order stopped before its end.",
@@ -239,12 +246,12 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
 
 
 def main(code: str | None) -> None:
-    """Print one explanation, or the list of all codes."""
+    """Print one explanation, what the audit does not prove (`limits`), or the list of all codes."""
     if code is None:
         for name, (meaning, _, _) in sorted(EXPLAINED.items()):
             print(f"{name}  {meaning}")
         return
-    print(explain(code))
+    print("\n".join(f"{number}. {limit}" for number, limit in enumerate(LIMITS, 1)) if code == "limits" else explain(code))
 
 
 def explain(code: str) -> str:

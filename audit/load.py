@@ -14,8 +14,8 @@ from typing import Any
 
 from audit.finding import Refusal
 
-UNSURE = re.compile("[\t!\x85\u2028\u2029]|\r(?!\n)|^%|[|>][-+0-9]*(?:\\s*#| *\n +\n)", re.MULTILINE)
-"""What the two YAML parsers read differently: tabs, a lone `!`, line ends of YAML 1.1, directives, odd heads of blocks."""
+UNSURE = re.compile("[\t!\x85\u2028\u2029]|\r(?!\n)|^%|^\\.\\.\\.|[|>][-+0-9]*(?:\\s*#| *\n +\n)", re.MULTILINE)
+"""What the two YAML parsers read differently: tabs, a lone `!`, line ends of YAML 1.1, directives, ends of documents, odd heads of blocks."""
 
 
 PLAIN_NUMBER = re.compile("[1-9][0-9]{0,17}")

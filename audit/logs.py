@@ -38,6 +38,10 @@ class Logs:
     context: Context
     until: str | None = None
 
+    def any_under(self, registration: str) -> bool:
+        """Whether any run log names the seal of a registration."""
+        return any(registration in logged.seals for logged in self._every())
+
     @cached_property
     def _by_digest(self) -> dict[str, list[Logged]]:
         index: dict[str, list[Logged]] = {}

@@ -188,7 +188,15 @@ class Order:
 
 
 def open_order(context: Context, logs: Logs, seal: Seal) -> Order:
-    """The rule for the seal of a registration, as HEAD holds it."""
+    """The rule for the seal of a registration, as HEAD holds it; opened once a context, so that a record is ruled on once."""
+    known: dict[tuple[str, str | None], Order] = context.__dict__.setdefault("_orders", {})
+    if (seal.id, logs.until) not in known:
+        known[seal.id, logs.until] = make_order(context, logs, seal)
+    return known[seal.id, logs.until]
+
+
+def make_order(context: Context, logs: Logs, seal: Seal) -> Order:
+    """The rule for a seal; refuses one that is not committed."""
     path, history = context.seal_path(seal.id), context.history
     blob = history.blob_at(history.head, path)
     if blob is None:

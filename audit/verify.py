@@ -14,6 +14,7 @@ import click
 from audit.checks import TABLE, Check
 from audit.context import Context
 from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
+from audit.limits import LIMITS, POINTER
 from audit.load import write_bytes
 
 COLOURS = {"ok": "green", "FAIL": "red", "??": "yellow", "--": "bright_black"}
@@ -116,6 +117,7 @@ def as_text(report: Report) -> Iterable[str]:
         yield f"{checked.mark:4}  {checked.check.name:{width}}  {title}"
     for finding in report.findings:
         yield finding.line()
+    yield POINTER
     yield summary(report)
 
 
@@ -133,7 +135,7 @@ def as_json(report: Report) -> str:
         {"name": checked.check.name, "title": checked.check.title, "state": checked.mark, "counted": checked.counted} for checked in report.checked
     ]
     findings = [finding.model_dump(mode="json") for finding in report.findings]
-    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings}, indent=1)
+    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings, "limits": LIMITS}, indent=1)
 
 
 def run_stage() -> int:

@@ -14,13 +14,13 @@ from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modu
 from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
-    "finding machine definitions explained_document ancestry",
+    "finding machine definitions explained_document ancestry limits",
     "load digest objects",
     "records quantities config",
     "forms predictions registration pipeline numbers templates",
-    "history verdict chance context numbers.keys numbers.exemptions",
-    "document standing modules logs order provenance pdf lint known",
-    "gate render seal evaluate building versions rerun facts",
+    "history verdict chance context attrition numbers.keys numbers.exemptions",
+    "document standing modules logs order denominator confirmatory provenance pdf lint known",
+    "gate appendix render seal evaluate building versions rerun facts",
     "checks prml pages",
     "verify compare rendering status close explain schema numbers_command challenge export",
     "cli",

@@ -10,6 +10,7 @@ import tampering
 import tampering_files
 import tampering_metrics
 import tampering_rows
+import tampering_unjudged
 from project import Project
 
 from audit.checks import TABLE as CHECKS
@@ -66,6 +67,11 @@ TABLE = (
     Row("A305", "runs", tampering_files.linked_log, also=("order",)),
     Row("A122", "sharing", tampering.rival_seeds, base="sealed", also=("pipeline",)),
     Row("A122", "sharing", tampering.shared_after_the_run, also=("order", "runs")),
+    Row("A123", "unjudged", tampering_unjudged.run_in_part, base="sealed"),
+    Row("A123", "unjudged", tampering_unjudged.trained_only, base="sealed", also=("pipeline",)),
+    Row("A123", "unjudged", tampering_unjudged.passed_over, base="drafted"),
+    Row("A123", "unjudged", tampering_unjudged.dropped, base="sealed", also=("sealing",)),
+    Row("A123", "unjudged", tampering_unjudged.looked_away, base="sealed"),
     Row("A200", "order", tampering.lost_object, exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
     Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
@@ -94,7 +100,7 @@ TABLE = (
     Row("A305", "runs", tampering.no_log, also=("pipeline",), exit=2),
     Row("A306", "pipeline", tampering_files.record_gone),
     Row("A306", "pipeline", tampering_files.deletion_committed),
-    Row("A306", "pipeline", tampering_files.deletion_unlocked),
+    Row("A306", "pipeline", tampering_files.deletion_unlocked, also=("unjudged",)),
     Row("A304", "pipeline", tampering_files.edited_figure),
     Row("A304", "pipeline", tampering_files.dropped_figure),
     Row("A304", "pipeline", tampering_files.edited_in_the_cache),
