@@ -81,7 +81,7 @@ def compute_attrition(context: Context) -> dict[str, Attrition]:
 
 def seed_sets(context: Context, registration: Registration) -> Mapping[str, int]:
     """Name of each seed set -> number of seeds, of the registration whose seal gives the seeds."""
-    return context.registrations.get(getattr(registration, "seed_owner", registration.id), registration).seeds.sets
+    return context.registrations.get(registration.seed_owner, registration).seeds.sets
 
 
 def read_source(context: Context, name: str, file: str) -> Any:

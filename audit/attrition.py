@@ -52,9 +52,9 @@ class Attrition:
         return self.prediction.comparator.units is not None or self.run % self.registered != 0
 
 
-def population_of(registration: Registration, prediction: Prediction) -> tuple[str | None, int | None]:
-    """The seed set a prediction is about and at how many depths each seed runs, where it (or its registration) says so."""
-    population = getattr(prediction, "population", None) or getattr(registration, "population", None)
+def population_of(prediction: Prediction) -> tuple[str | None, int | None]:
+    """The seed set a prediction is about and at how many depths each seed runs, where it says so."""
+    population = prediction.population
     if population is None:
         return None, None
     return population.set, 1 if population.depths is None else len(population.depths)
@@ -64,8 +64,9 @@ def trace_attrition(registration: Registration, prediction: Prediction, sets: Ma
     """The attrition of one judged prediction, from the sizes of its seed sets and the record that holds its metric."""
     place = prediction.metric.file
     observed = find_quantity(record, prediction.metric.key, place)
-    gauge = find_quantity(record, prediction.undecided.key, place) if prediction.undecided else None
-    seed_set, depths = population_of(registration, prediction)
+    gauges = [find_quantity(record, rule.key, place) for rule in prediction.undecided or ()]
+    gauge = next((found for found in gauges if found.summary == "count"), None)
+    seed_set, depths = population_of(prediction)
     seeds = sets[seed_set] if seed_set in sets else sum(sets.values())
     registered = seeds * depths if depths else None
     run = len(observed.values) if observed.values is not None else None
@@ -77,14 +78,14 @@ def trace_attrition(registration: Registration, prediction: Prediction, sets: Ma
         registered=registered,
         run=run,
         excluded=excluded,
-        rule=f"{prediction.undecided.key} {prediction.undecided.op} {prediction.undecided.value}" if prediction.undecided else "",
+        rule=prediction.exclusion(),
         against=count_against(prediction, record, observed, verdict, excluded),
     )
 
 
 def count_excluded(registered: int | None, run: int | None, gauge: Quantity | None, least: int) -> int | None:
     """Units without a value: of the registered ones, else of those that the gauge of the frozen rule looked at, else of one for each seed."""
-    looked = len(gauge.values) if gauge and gauge.summary == "count" and gauge.values else None
+    looked = len(gauge.values) if gauge and gauge.values else None
     expected = registered if registered is not None else looked
     if run is None:
         return None
@@ -125,7 +126,7 @@ def rivals_of(prediction: Prediction) -> tuple[str, ...]:
     """Keys of the quantities that the metric is compared with."""
     than = prediction.comparator.than
     named = () if than is None else (than,) if isinstance(than, str) else than
-    return (*named, *(getattr(prediction.comparator, "order", None) or ()))
+    return (*named, *(prediction.comparator.order or ()))
 
 
 def compares(prediction: Prediction, quantities: Mapping[str, Quantity]) -> bool:

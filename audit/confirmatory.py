@@ -121,7 +121,7 @@ def judge_record(context: Context, registration: Registration, seal: Seal, path:
     sha256 = sha256_bytes(context.bytes_of(context.seal_path(seal.id)) or b"")
     if said is None or said.seals.get(seal.id) != sha256:
         return "its record does not name the seal", judged
-    if getattr(seal, "post_hoc", False) or getattr(registration, "post_hoc", False):
+    if seal.post_hoc:
         return "it was registered post hoc", judged
     if outcome is None and not context.holds(registration):
         return "the registration does not hold for these parameters", judged
@@ -177,7 +177,7 @@ def seeds_of(context: Context, path: str) -> tuple[int, ...]:
 
 def derived_sets(context: Context, names: Iterable[str]) -> dict[str, tuple[int, ...]]:
     """`registration.set` -> seeds, for the sealed registrations that give these ones their seeds."""
-    owners = {getattr(context.registrations[name], "seed_owner", name) for name in names}
+    owners = {context.registrations[name].seed_owner for name in names}
     return {
         f"{owner}.{seed_set}": derive_seeds(context.seals[owner], seed_set, count)
         for owner in sorted(owners & context.seals.keys())
@@ -187,7 +187,7 @@ def derived_sets(context: Context, names: Iterable[str]) -> dict[str, tuple[int,
 
 def seed_set_of(context: Context, registration: Registration, prediction: Prediction, path: str) -> str:
     """The seed set the record was made with, if it is one the prediction is about; else ""."""
-    about, _ = population_of(registration, prediction)
+    about, _ = population_of(prediction)
     found, seeds = derived_sets(context, (registration.id,)), seeds_of(context, path)
     return next((name for name, wanted in found.items() if wanted == seeds and about in (None, name.partition(".")[2])), "")
 

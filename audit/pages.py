@@ -117,15 +117,19 @@ def tell_exclusions(facts: Facts) -> Iterator[str]:
     """What leaves a prediction undecided; no other exclusion is part of a registration."""
     yield "outliers: not stated"
     for prediction in facts.registration.predictions:
-        rule = prediction.undecided
-        yield f"{prediction.id} is undecided when {rule.key} {rule.op} {rule.value}" if rule else f"{prediction.id} is never undecided"
+        rule = prediction.exclusion()
+        yield f"{prediction.id} is undecided when {rule}" if rule else f"{prediction.id} is never undecided"
 
 
 def tell_sample(facts: Facts) -> Iterator[str]:
-    """Seed sets; how many networks, depths or runs each seed makes is the project's own."""
-    for name, count in facts.registration.seeds.sets.items():
-        yield f"seed set {name}: {count} seeds, derived from the {facts.registration.seeds.from_}"
-    yield "observations a seed: not stated"
+    """Seed sets, and at how many depths each seed runs, where the predictions say so."""
+    seeds = facts.registration.seeds
+    if seeds.same_as:
+        yield f"the seeds of {seeds.same_as}"
+    for name, count in seeds.sets.items():
+        yield f"seed set {name}: {count} seeds, derived from the {seeds.from_}"
+    depths = {len(each.population.depths) for each in facts.registration.predictions if each.population and each.population.depths}
+    yield f"observations a seed: {', '.join(map(str, sorted(depths))) or 'not stated'}"
 
 
 def tell_frozen(facts: Facts) -> Iterator[str]:

@@ -215,6 +215,10 @@ class Undecided(Language):
     value: Number
     """Where the comparison holds, the prediction is undecided."""
 
+    def text(self) -> str:
+        """The condition as a reader sees it."""
+        return f"{self.key} {self.op} {self.value}"
+
 
 OneOrSeveral = Undecided | tuple[Undecided, ...] | None
 
@@ -288,3 +292,7 @@ class Prediction(Language):
     def keys(self) -> tuple[str, ...]:
         """Every key of the metric's file that judging reads."""
         return (self.metric.key, *self.comparator.keys(), *(rule.key for rule in self.undecided or ()))
+
+    def exclusion(self) -> str:
+        """When it is undecided, as a reader sees it; empty where it never is."""
+        return " or ".join(rule.text() for rule in self.undecided or ())

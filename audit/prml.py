@@ -42,7 +42,7 @@ def make_manifest(facts: Facts, sealed: Sealed, prediction: Prediction) -> dict[
         **further_fields(prediction),
     }
     if prediction.undecided:
-        arguments["undecided"] = f"{prediction.undecided.key} {prediction.undecided.op} {prediction.undecided.value}"
+        arguments["undecided"] = prediction.exclusion()
     comparator, threshold = plain_target(prediction) or ("==", 1.0)
     if plain_target(prediction) is None:
         arguments |= {"target": prediction.comparator.text(), "value": "1 where the metric meets the target, else 0"}
