@@ -25,12 +25,14 @@ class Context:
 
     root: Path
     config: Config
+    roots: tuple[Path, ...] = ()
+    """Root certificates of time-stamping authorities that whoever verifies brought along."""
 
     @classmethod
-    def open(cls, start: Path | None = None) -> Context:
+    def open(cls, start: Path | None = None, roots: tuple[Path, ...] = ()) -> Context:
         """The project that holds `start` (default: the current folder)."""
         root = find_root(start)
-        return cls(root, load_config(root))
+        return cls(root, load_config(root), roots)
 
     def bytes_of(self, path: str) -> bytes | None:
         """The bytes of a file of the project, or None where it is absent."""
@@ -151,6 +153,10 @@ class Context:
     def seal_path(self, registration: str) -> str:
         """Where the seal of a registration lies."""
         return f"{self.config.paths.prereg}/{registration}.seal.json"
+
+    def token_path(self, registration: str, number: int = 1) -> str:
+        """Where a time stamp of a seal lies; a second and later one bears its number."""
+        return f"{self.config.paths.prereg}/{registration}{'' if number == 1 else f'.{number}'}.tsr"
 
     def outcome_path(self, registration: str) -> str:
         """Where the outcome of a closed registration lies."""

@@ -16,6 +16,7 @@ from audit.load import parse_json, parse_yaml
 from audit.records import Frozen, Sha256, parse_model
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt, "==": operator.eq}
+NO_WITNESS = "-"
 Number = float | int
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
 PredictionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]+$")]
@@ -99,7 +100,8 @@ class Reading(Frozen):
 class Seeds(Frozen):
     """Where the seeds come from."""
 
-    from_: Literal["seal"] = Field(alias="from")
+    from_: Literal["seal", "seal+witness"] = Field(alias="from")
+    """`seal+witness`: the signed content of the seal's first committed time stamp goes into every seed."""
     sets: dict[Annotated[str, Field(pattern=r"^[a-z0-9-]+$")], Annotated[int, Field(ge=1, le=10_000)]] = Field(min_length=1)
     """Name of a seed set -> number of seeds."""
 
@@ -249,14 +251,14 @@ def parse_seal(data: bytes, place: str) -> Seal:
     return seal
 
 
-def seed_text(seal: Seal, seed_set: str, index: int) -> str:
-    """The text whose SHA-256 gives one seed: one line per field; `-` stands for no witness."""
-    return f"audit-seed-1\n{seal.id}\n{seal.content}\n-\n{seed_set}\n{index}\n"
+def seed_text(seal: Seal, seed_set: str, index: int, witness: str = NO_WITNESS) -> str:
+    """The text whose SHA-256 gives one seed: one line per field; the fourth is the SHA-256 of the time stamp's TSTInfo, or `-`."""
+    return f"audit-seed-1\n{seal.id}\n{seal.content}\n{witness}\n{seed_set}\n{index}\n"
 
 
-def derive_seeds(seal: Seal, seed_set: str, count: int) -> tuple[int, ...]:
+def derive_seeds(seal: Seal, seed_set: str, count: int, witness: str = NO_WITNESS) -> tuple[int, ...]:
     """The first `count` seeds of a set: 16 hex digits of the SHA-256 each, top bit cleared (63 bits)."""
-    digests = (sha256_bytes(seed_text(seal, seed_set, index).encode()) for index in range(count))
+    digests = (sha256_bytes(seed_text(seal, seed_set, index, witness).encode()) for index in range(count))
     seeds = tuple(int(digest[:16], 16) & (2**63 - 1) for digest in digests)
     if len(set(seeds)) != count:
         raise Refusal(f"seal {seal.id}", f"two seeds of set {seed_set} are equal", cure="register anew: one changed byte gives other seeds")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from audit.context import Context
 from audit.finding import Refusal
-from audit.registration import Registration, derive_seeds, seed_text
+from audit.registration import NO_WITNESS, Registration, derive_seeds, seed_text
 from audit.standing import all_registrations, read_standing
+from audit.tokens import first_token, witness_line
 
 
 def main() -> None:
@@ -46,12 +47,25 @@ def print_seeds(name: str) -> None:
     seal = standing.seal
     history = context.history
     born = min(history.introductions(history.blob_at(history.head, context.seal_path(name)) or ""), default=history.head)
-    each = f"git show {born[:10]}:./$f | sha256sum | sed \"s|-$|$f|\""  # there, since code may move on once the registration is closed
+    each = f'git show {born[:10]}:./$f | sha256sum | sed "s|-$|$f|"'  # there, since code may move on once the registration is closed
     print(f"content of the seal (SHA-256 over registration and frozen files, as commit {born[:10]} sealed them):")
     print(f"  for f in {' '.join(sorted(seal.files))}; do {each}; done | LC_ALL=C sort -k2 | sha256sum")
     print(f"  {seal.content}")
+    witness = print_witness(context, standing.registration)
     for seed_set, count in standing.registration.seeds.sets.items():
         print(f"set {seed_set}, {count} seeds: the first 16 hex digits, top bit cleared, of")
-        for index, seed in enumerate(derive_seeds(seal, seed_set, count)):
-            escaped = seed_text(seal, seed_set, index).replace("\n", "\\n")
+        for index, seed in enumerate(derive_seeds(seal, seed_set, count, witness)):
+            escaped = seed_text(seal, seed_set, index, witness).replace("\n", "\\n")
             print(f"  printf '{escaped}' | sha256sum   # seed {index}: {seed}")
+
+
+def print_witness(context: Context, registration: Registration) -> str:
+    """The fourth line of the seeds' texts, and where it is a time stamp the commands that give it again."""
+    witness, first = witness_line(context, registration), first_token(context, registration.id)
+    if witness == NO_WITNESS or first is None:
+        return NO_WITNESS
+    print(f"signed content (TSTInfo) of the first time stamp of the seal, as commit {first.commit[:10]} brought it:")
+    opened = f"openssl ts -reply{' -token_in' if first.token.bare else ''} -in /dev/stdin -token_out"
+    print(f"  git show {first.commit[:10]}:./{first.path} | {opened} | openssl cms -verify -noverify -inform DER -binary | sha256sum")
+    print(f"  {witness}")
+    return witness

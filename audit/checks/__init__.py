@@ -30,6 +30,7 @@ from audit.checks import (
     unknown_keys,
     unread,
     verdicts,
+    witnesses,
 )
 from audit.context import Context
 from audit.finding import Finding
@@ -86,6 +87,14 @@ TABLE: tuple[Check, ...] = (
         "judged records came after their seal, from runs that started after it, from nothing older",
         order.check,
         count=order.count,
+        needs_history=True,
+    ),
+    Check(
+        ("A210", "A211", "A212"),
+        "witnesses",
+        "time stamps and proofs are about these seals, and nothing refutes them",
+        witnesses.check,
+        count=witnesses.count,
         needs_history=True,
     ),
     Check(("A301", "A302", "A307"), "records", "records fit their committed schemas and their summaries add up", records.check, count=records.count),

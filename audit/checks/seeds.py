@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from audit.context import Context
-from audit.finding import Finding
+from audit.finding import Finding, Refusal, Severity
 from audit.registration import derive_seeds
+from audit.tokens import witness_line
 
 SEEDS = ("seed", "seeds")
 
@@ -27,7 +28,12 @@ def count(context: Context) -> str:
 
 def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str) -> Iterator[Finding]:
     seal, counts = context.seals[name], context.registrations[name].seeds.sets
-    sets = {seed_set: derive_seeds(seal, seed_set, count) for seed_set, count in counts.items()}
+    try:
+        witness = witness_line(context, context.registrations[name])
+    except Refusal as refusal:
+        yield Finding(code="A308", severity=Severity.UNCHECKED, place=path, what=f"its seeds cannot be derived: {refusal.what}", cure=refusal.cure)
+        return
+    sets = {seed_set: derive_seeds(seal, seed_set, count, witness) for seed_set, count in counts.items()}
     if seeds not in sets.values():
         nearest = max(sets.values(), key=lambda wanted: len(set(wanted) & set(seeds)))
         what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"
