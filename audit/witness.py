@@ -33,7 +33,7 @@ class Straight(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def main(name: str, url: str, roots: tuple[Path, ...] = (), seconds: float = SECONDS) -> None:
+def main(name: str, url: str, roots: tuple[Path, ...] = ()) -> None:
     """Ask for a time stamp of a seal and write it beside the seal; whatever is strange writes nothing."""
     if urlsplit(url).scheme not in ("http", "https"):
         raise Refusal(escape(url), "is no address of an authority", expected="http://... or https://...")
@@ -44,7 +44,7 @@ def main(name: str, url: str, roots: tuple[Path, ...] = (), seconds: float = SEC
     path = next(path for number in range(1, len(taken) + 2) if (path := context.token_path(name, number)) not in taken)
     refuse_attributes(context, [path])
     nonce = secrets.randbits(63)
-    answer = post(url, make_request(hashlib.sha256(seal).digest(), nonce), seconds)
+    answer = post(url, make_request(hashlib.sha256(seal).digest(), nonce))
     token = examine(answer, seal, nonce, url)
     worth = appraise(context, token)
     write_bytes(context.root / path, answer)
@@ -54,18 +54,18 @@ def main(name: str, url: str, roots: tuple[Path, ...] = (), seconds: float = SEC
     print(f"now: git add {path} && git commit -m 'Witness {name}'   (before the run; a time stamp that is in no commit counts for nothing)")
 
 
-def post(url: str, body: bytes, seconds: float = SECONDS) -> bytes:
+def post(url: str, body: bytes) -> bytes:
     """The bytes an authority answers, within a time and a size; anything else is refused in one line."""
     request = urllib.request.Request(url, data=body, headers={"Content-Type": QUERY, "Accept": ANSWER})
-    ends, cure = time.monotonic() + seconds, "try again, or another authority"
+    ends, cure = time.monotonic() + SECONDS, "try again, or another authority"
     try:
-        with urllib.request.build_opener(Straight).open(request, timeout=seconds) as answer:
+        with urllib.request.build_opener(Straight).open(request, timeout=SECONDS) as answer:
             parts, size = [], 0
             while part := answer.read1(1 << 16):
                 parts.append(part)
                 size += len(part)
                 if size > LARGEST or time.monotonic() > ends:
-                    raise Refusal(url, "gives no end of an answer", expected=f"at most {LARGEST} bytes in {seconds:.0f} s", cure=cure)
+                    raise Refusal(url, "gives no end of an answer", expected=f"at most {LARGEST} bytes in {SECONDS:.0f} s", cure=cure)
             return b"".join(parts)
     except urllib.error.HTTPError as error:
         raise Refusal(url, "answers with an error", observed=f"HTTP {error.code} {error.reason}", cure=cure) from None

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
 import subprocess
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +17,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from audit.der import read_der, write_der, write_oid
+from audit.timestamp import TST_INFO
 
 YEAR = timedelta(days=365)
 CONFIGURATION = """\
@@ -100,10 +108,41 @@ class Authority:
         self.write("data", data)
         return self.answer(self.run("-query", "-data", "data", "-sha256", *(options or ("-cert",))))
 
-    def run(self, *arguments: str) -> bytes:
+    def sign(self, tst_info: bytes, *options: str) -> bytes:
+        """A bare token with any content, any time and any certificate: what `openssl ts` refuses to make, `openssl cms` signs."""
+        self.write("content", tst_info)
+        content = ("-binary", "-nodetach", "-econtent_type", TST_INFO, "-in", "content", "-outform", "DER", "-md", "sha256")
+        return self.run("-sign", *content, "-signer", "signer.pem", "-inkey", "signer.key", *(options or ("-cades",)), command="cms")
+
+    def run(self, *arguments: str, command: str = "ts") -> bytes:
         """`openssl ts` in the authority's folder; what it writes."""
         out = self.folder / "out"
         out.unlink(missing_ok=True)
-        done = subprocess.run(["openssl", "ts", *arguments, "-out", "out"], cwd=self.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(["openssl", command, *arguments, "-out", "out"], cwd=self.folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0 and out.exists(), done.stderr
         return out.read_bytes()
+
+
+@functools.cache
+def local(kind: str = "rsa", **options) -> Authority:
+    """An authority for the whole session, in a folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="authority-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Authority(folder / kind, kind, **options)
+
+
+def rebuild(answer: bytes, certificates: Callable[[list[bytes]], list[bytes]] = list, unsigned: bytes = b"") -> bytes:
+    """The answer with its certificates in another order and an unsigned attribute added: what a signature does not cover."""
+    status, token = read_der(answer).parts()
+    kind, held = token.parts()
+    version, digests, content, block, signers = held.parts()[0].parts()
+    signer = signers.parts()[0]
+    attribute = write_der(0xA1, write_der(0x30, write_oid("1.2.3.4.5"), write_der(0x31, write_der(0x04, unsigned)))) if unsigned else b""
+    parts = (
+        version.raw,
+        digests.raw,
+        content.raw,
+        write_der(0xA0, *certificates([part.raw for part in block.parts()])),
+        write_der(0x31, write_der(0x30, signer.body, attribute)),
+    )
+    return write_der(0x30, status.raw, write_der(0x30, kind.raw, write_der(0xA0, write_der(0x30, *parts))))
