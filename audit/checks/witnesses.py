@@ -103,7 +103,7 @@ def _here(each: Witnessed) -> set[str]:
 
 def _token(each: Witnessed, path: str) -> Iterator[Finding]:
     """One time stamp of the working tree: refuted, anchored, unanchored, or not readable."""
-    context, data, restore = each.context, each.context.bytes_of(path), f"git checkout HEAD -- {path}"
+    data, restore = each.context.bytes_of(path), f"git checkout HEAD -- {path}"
     if data is None:  # a committed file that is missing is the finding of another check
         return
     try:
