@@ -22,6 +22,7 @@ from audit.timestamp import HASHES, TST_INFO, Token
 CURE = "pip install 'rankcollapse-audit[witness]'"
 CONTENT_TYPE, MESSAGE_DIGEST = "1.2.840.113549.1.9.3", "1.2.840.113549.1.9.4"
 SIGNER_V1, SIGNER_V2 = "1.2.840.113549.1.9.16.2.12", "1.2.840.113549.1.9.16.2.47"
+SUFFIXES = {".pem", ".crt", ".cer", ".der"}
 PSS = "1.2.840.113549.1.1.10"
 SIGNATURE_HASHES = {
     "1.2.840.113549.1.1.11": "sha256", "1.2.840.113549.1.1.12": "sha384", "1.2.840.113549.1.1.13": "sha512",
@@ -127,11 +128,19 @@ def find_anchor(token: Token, roots: list[bytes]) -> str | None:
 
 def load_roots(context: Context) -> tuple[list[bytes], list[str]]:
     """Certificates (DER) that the verifier gave, and the files that do not count because the audited repository ships them."""
-    folder = os.environ.get("AUDIT_ROOTS")
-    files = [*context.roots, *(sorted(path for path in Path(folder).iterdir() if path.is_file()) if folder else ())]
+    files = [*context.roots, *list_folder(os.environ.get("AUDIT_ROOTS"))]
     shipped = [path for path in files if is_shipped(context, path)]
     roots = [root for path in files if path not in shipped for root in read_certificates(path)]
     return list(dict.fromkeys(roots)), [str(path) for path in shipped]
+
+
+def list_folder(folder: str | None) -> list[Path]:
+    """The certificates' files of the folder that AUDIT_ROOTS names; [] where it names none."""
+    if not folder:
+        return []
+    if not Path(folder).is_dir():
+        raise Refusal("AUDIT_ROOTS", "names no folder", expected="a folder of root certificates", observed=folder)
+    return sorted(path for path in Path(folder).iterdir() if path.suffix in SUFFIXES)
 
 
 def is_shipped(context: Context, path: Path) -> bool:

@@ -179,7 +179,9 @@ def test_the_printed_commands_give_the_seeds(kind: str, bare: bool, demanded: Pr
 
 
 def shell(project: Project, command: str) -> str:
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=project.root, capture_output=True, text=True, check=False, env=dict(os.environ))
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], cwd=project.root, capture_output=True, text=True, check=False, env=dict(os.environ)
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

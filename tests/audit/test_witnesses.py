@@ -169,10 +169,10 @@ def test_signature_says_who(drafted: Project, key: Path, tmp_path: Path, monkeyp
     lines = said(drafted)
     assert len(lines) == 1 and "author@example.org" not in lines[0] and "a key that is not known" in lines[0] and "SHA256:" in lines[0]
     (home / "signers").write_text(signers)
-    (home / ".gitconfig").write_text(f"[gpg \"ssh\"]\n\tallowedSignersFile = {home / 'signers'}\n")
+    (home / ".gitconfig").write_text(f'[gpg "ssh"]\n\tallowedSignersFile = {home / "signers"}\n')
     (line,) = said(drafted)
     assert line.startswith(f"A211 {SEAL} note: commit ") and "signed by author@example.org (SHA256:" in line and line.endswith("who, not when")
-    (home / ".gitconfig").write_text(f"[gpg \"ssh\"]\n\tallowedSignersFile = {drafted.root / 'prereg/signers'}\n")
+    (home / ".gitconfig").write_text(f'[gpg "ssh"]\n\tallowedSignersFile = {drafted.root / "prereg/signers"}\n')
     assert "author@example.org" not in said(drafted)[0]
 
 
