@@ -2,6 +2,7 @@
 
 No store of well-known authorities comes with the tool: a list that ages in somebody else's package would decide whom the reader trusts, and
 whoever forks the tool could add to it. Roots come from `audit verify --root FILE` or from the folder that AUDIT_ROOTS names.
+Whether an authority has revoked a certificate is not asked: that takes a network.
 """
 
 from __future__ import annotations

@@ -126,6 +126,8 @@ def admit(
             standing[registration.id] = read_standing(context, registration.id)
     if isinstance(set_value, str) and seed_set is not None and set_value not in standing:
         standing[set_value] = read_standing(context, set_value)
+    for stands in standing.values():
+        witness_line(context, stands.registration)  # refuses while the seeds wait for a time stamp
     return standing, waiting and not standing
 
 

@@ -6,7 +6,7 @@ from audit.context import Context
 from audit.finding import Refusal
 from audit.registration import NO_WITNESS, Registration, derive_seeds, seed_text
 from audit.standing import all_registrations, read_standing
-from audit.tokens import first_token, witness_line
+from audit.tokens import committed_tokens, first_token, witness_line
 
 
 def main() -> None:
@@ -30,6 +30,8 @@ def describe(context: Context, registration: Registration) -> str:
         return "closed"
     if unmet:
         return f"sealed; not evaluated here ({unmet})"
+    if registration.seeds.from_ == "seal+witness" and not committed_tokens(context, name):
+        return f"sealed, not witnessed: audit witness {name} --tsa URL, then commit"
     verdicts = f"{context.config.paths.results}/evaluate/{name}.json"
     if (context.root / verdicts).is_file():
         committed = history.blob_at(history.head, verdicts) is not None
@@ -61,9 +63,10 @@ def print_seeds(name: str) -> None:
 
 def print_witness(context: Context, registration: Registration) -> str:
     """The fourth line of the seeds' texts, and where it is a time stamp the commands that give it again."""
-    witness, first = witness_line(context, registration), first_token(context, registration.id)
-    if witness == NO_WITNESS or first is None:
-        return NO_WITNESS
+    witness = witness_line(context, registration)
+    first = None if witness == NO_WITNESS else first_token(context, registration.id)
+    if first is None:
+        return witness
     print(f"signed content (TSTInfo) of the first time stamp of the seal, as commit {first.commit[:10]} brought it:")
     opened = f"openssl ts -reply{' -token_in' if first.token.bare else ''} -in /dev/stdin -token_out"
     print(f"  git show {first.commit[:10]}:./{first.path} | {opened} | openssl cms -verify -noverify -inform DER -binary | sha256sum")

@@ -14,7 +14,7 @@ from project import Project
 from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
-HISTORY_CHECKS = ("sealing", "closed", "order", "code")
+HISTORY_CHECKS = ("sealing", "closed", "order", "witnesses", "code")
 
 
 @dataclass(frozen=True)

@@ -205,6 +205,33 @@ def test_uncommitted_seal_is_not_sent(drafted: Project, capsys: pytest.CaptureFi
     assert asked == [] and not list(drafted.root.glob("prereg/*.tsr")) and capsys.readouterr().err.count("\n") == 3
 
 
+def test_seal_of_another_repository_is_not_sent(drafted: Project, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A seal that was brought from elsewhere does not seal what is here: nobody is asked about it, nothing is written."""
+    other = drafted.copy(tmp_path / "other")
+    other.edit("judge.py", "0.5", "0.6")
+    other.commit("Another judge")
+    other.sealed()
+    drafted.seal()
+    drafted.write("prereg/pilot.seal.json", seal_bytes(other))
+    drafted.commit("Their seal")
+    asked: list[bytes] = []
+    with serve(lambda handler, query: (asked.append(query), honest(handler, query))[1]) as url:
+        assert ask(drafted, "pilot", "--tsa", url) == 2
+    shown = capsys.readouterr().err
+    assert asked == [] and "judge.py: is frozen by pilot and differs at HEAD" in shown and shown.count("\n") == 1
+    assert drafted.git("status", "--short") == ""
+
+
+def test_witness_of_another_repository_is_refuted(ran: Project, drafted: Project) -> None:
+    """A token brought from elsewhere stamps another seal."""
+    drafted.edit("judge.py", "0.5", "0.6")
+    drafted.commit("Another judge")
+    drafted.sealed()
+    ran.write(TOKEN, stamp(drafted))
+    report = verify(ran.context())
+    assert report.code == 1 and "A210" in {finding.code for finding in report.findings}
+
+
 def test_unknown_registration_is_one_line(sealed: Project, capsys: pytest.CaptureFixture[str]) -> None:
     """Nobody is asked about what is not there."""
     assert ask(sealed, "nothing", "--tsa", "http://127.0.0.1:1/") == 2

@@ -13,7 +13,9 @@ from tampering_witness import SECOND, TOKEN, demand, seal_bytes, stamp, witnesse
 
 from audit.cli import main
 from audit.finding import FOUND, Refusal
+from audit.gate import main as gate
 from audit.registration import derive_seeds, parse_seal
+from audit.status import main as status
 from audit.status import print_seeds
 from audit.timestamp import parse_token
 from audit.tokens import first_token
@@ -67,6 +69,41 @@ def test_run_with_a_witness_holds(drafted: Project) -> None:
     report = verify(drafted.context())
     assert report.code == 0, lines(drafted)
     assert any("results on its seeds are younger than" in line for line in lines(drafted))
+
+
+def test_gate_and_status_say_what_comes_next(demanded: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Asked before the witness, the gate refuses every stage under the seal; afterwards it lets it go."""
+    with demanded.inside():
+        status()
+        assert "sealed, not witnessed: audit witness pilot --tsa URL" in capsys.readouterr().out
+        with pytest.raises(Refusal, match="the seeds wait for a time stamp"):
+            gate("train")
+        stamp(demanded)
+        gate("train")
+        status()
+    shown = capsys.readouterr().out
+    assert "train may run; it stands under pilot" in shown and "sealed; to run" in shown
+
+
+def test_truncated_token_is_one_line(demanded: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """A token cut short gives no seeds and could not be checked."""
+    answer = stamp(demanded)
+    demanded.git("reset", "-q", "--hard", "HEAD~1")
+    demanded.write(TOKEN, answer[:-40])
+    demanded.commit("Witness")
+    with demanded.inside(), pytest.raises(SystemExit) as ended:
+        main(["seeds", "pilot"])
+    assert ended.value.code == 2 and capsys.readouterr().err.count("\n") == 1
+    assert any(line.startswith(f"A212 {TOKEN} could not check: is no readable time stamp; found the bytes end") for line in lines(demanded))
+    assert demanded.git("status", "--short") == ""
+
+
+def test_plain_seeds_are_printed_in_a_shallow_clone(sealed: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Seeds that take no witness ask for no history."""
+    sealed.git("clone", "-q", "--depth", "1", sealed.root.as_uri(), "../clone")
+    with Project(sealed.root.parent / "clone").inside():
+        print_seeds("pilot")
+    assert "-\\nmain\\n0" in capsys.readouterr().out
 
 
 def test_waiting_is_a_note(demanded: Project) -> None:
