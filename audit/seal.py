@@ -175,8 +175,7 @@ def read_ledger(context: Context) -> dict[str, str]:
 
 def refuse_known_outcome(context: Context, registration: Registration, seal: Seal) -> None:
     """Refuse when a judged record with this seal's id or seeds exists already, here or anywhere in history."""
-    sets = registration.seeds.sets if registration.seeds.from_ == "seal" else {}  # a witness, of the seal, can only come later
-    seeds = {seed for name, count in sets.items() for seed in derive_seeds(seal, name, count)}
+    seeds = {seed for name, count in registration.seeds.sets.items() for seed in derive_seeds(seal, name, count)}
     history = context.history
     for path in {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values()):
         present = context.bytes_of(path)

@@ -14,7 +14,7 @@ from audit.finding import Finding, Refusal, Severity
 from audit.opentimestamps import parse_proof
 from audit.registration import Registration
 from audit.room import read_room
-from audit.signature import describe_signature
+from audit.signature import describe_signature, describe_tags
 from audit.timestamp import Token, parse_token, request_nonce
 from audit.tokens import first_token, token_paths
 
@@ -177,6 +177,7 @@ def _signature(each: Witnessed) -> Iterator[Finding]:
         said = describe_signature(context, commit)
         if said != "unsigned" or each.paths:
             yield _note(path, f"commit {commit[:10]}, which brought the seal: {said}")
+        yield from (_note(path, said) for said in describe_tags(context, commit))
 
 
 def _note(path: str, what: str, observed: str = "", cure: str = "") -> Finding:

@@ -11,6 +11,12 @@ from audit.opentimestamps import BITCOIN, MAGIC, PENDING, parse_proof
 
 DIGEST = hashlib.sha256(b"seal").hexdigest()
 SHA256 = b"\x08"
+KNOWN = (
+    "004f70656e54696d657374616d7073000050726f6f6600bf89e2e884e892940108f0f668bf610e5cf9f11d2aa50f924ada10797100e8f05de085842ddb6370a867"
+    "ff02ff000588960d73d7190101010083dfe30d2ef90c8e0a0968747470733a2f2f62f0056e6f6e636508ff0083dfe30d2ef90c8e2e2d68747470733a2f2f616c69"
+    "63652e6274632e63616c656e6461722e6f70656e74696d657374616d70732e6f7267f102787808000588960d73d7190103f7ef15"
+)
+"""Written by the reference implementation (opentimestamps 0.4.5) for the four bytes `seal`."""
 
 
 def number(value: int) -> bytes:
@@ -57,6 +63,17 @@ def test_every_branch_is_followed() -> None:
     once = hashlib.sha256(bytes.fromhex(DIGEST)).digest()[::-1].hex()
     proof = parse_proof(about(DIGEST, tree))
     assert proof.blocks == ((5, once), (6, once)) and proof.calendars == ("https://a",)
+
+
+def test_proof_of_the_reference_implementation() -> None:
+    """Forks, appended and prepended parts, two hashes and three attestations: the same messages at the ends."""
+    proof = parse_proof(bytes.fromhex(KNOWN))
+    assert proof.digest == hashlib.sha256(b"seal").digest()
+    assert proof.blocks == (
+        (1, "0fd43cf844176ba6286d738ed6740c396c8111aa"),
+        (358391, "76387ec4527df2ad22c70157c7337e50000299c00f31f143ec13f7b10a749959"),
+    )
+    assert proof.calendars == ("https://b", "https://alice.btc.calendar.opentimestamps.org")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -174,6 +177,43 @@ def test_signature_says_who(drafted: Project, key: Path, tmp_path: Path, monkeyp
     assert line.startswith(f"A211 {SEAL} note: commit ") and "signed by author@example.org (SHA256:" in line and line.endswith("who, not when")
     (home / ".gitconfig").write_text(f'[gpg "ssh"]\n\tallowedSignersFile = {drafted.root / "prereg/signers"}\n')
     assert "author@example.org" not in said(drafted)[0]
+
+
+def test_signed_tag_on_the_seal_is_told(drafted: Project, key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tag on the commit that brought the seal: with a key of the verifier's or with another; an unsigned one says nothing."""
+    drafted.sealed()
+    drafted.git("tag", "-a", "-m", "plain", "plain")
+    drafted.git("-c", "gpg.format=ssh", "-c", f"user.signingkey={key}", "tag", "-s", "-m", "Sealed", "v1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert [line.partition("note: ")[2] for line in said(drafted)] == ["tag v1 on the commit that brought the seal: signed, by whom cannot be told here"]
+    (tmp_path / "signers").write_text(f"author@example.org {key.with_suffix('.pub').read_text()}")
+    (tmp_path / ".gitconfig").write_text(f'[gpg "ssh"]\n\tallowedSignersFile = {tmp_path / "signers"}\n')
+    assert [line.partition("note: ")[2] for line in said(drafted)] == ["tag v1 on the commit that brought the seal: signed with a key of yours: who, not when"]
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """A GnuPG key ring with one key, in a folder whose name is short enough for the agent's socket."""
+    with tempfile.TemporaryDirectory(prefix="gpg-", ignore_cleanup_errors=True) as folder:
+        monkeypatch.setenv("GNUPGHOME", folder)
+        asked = ["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "Author <author@example.org>", "ed25519", "sign"]
+        subprocess.run(asked, check=True, capture_output=True)
+        env = {**os.environ, "GNUPGHOME": folder}
+        yield env
+        subprocess.run(["gpgconf", "--kill", "gpg-agent"], check=False, env=env)
+
+
+def test_gpg_signature_says_who(drafted: Project, keyring: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a key of the verifier's ring: its owner; by a key that is in no ring of theirs: it cannot be told."""
+    drafted.seal()
+    drafted.git("add", "-A")
+    asked = ["git", "-c", "user.signingkey=author@example.org", "commit", "-q", "-S", "-m", "Seal"]
+    subprocess.run(asked, cwd=drafted.root, env=keyring, check=True, capture_output=True)
+    (line,) = said(drafted)
+    assert "signed by Author <author@example.org> (" in line and line.endswith("who, not when")
+    (tmp_path / "empty").mkdir(mode=0o700)
+    monkeypatch.setenv("GNUPGHOME", str(tmp_path / "empty"))
+    assert "by whom cannot be told here" in said(drafted)[0]
 
 
 def test_program_of_the_repository_is_not_run(drafted: Project, key: Path, tmp_path: Path) -> None:
