@@ -8,9 +8,13 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+ROOT_HELP = "Root certificate of an authority that you trust, not the repository's; may be repeated."
 
 
 @contextmanager
@@ -63,11 +67,12 @@ def cli() -> None:
 @cli.command()
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--pass", "stage", type=click.Choice(["before", "after"]), help="Only the checks before Jinja, or after the PDF.")
-def verify(form: str, stage: str | None) -> None:
+@click.option("--root", "roots", multiple=True, type=FILE, metavar="FILE", help=ROOT_HELP)
+def verify(form: str, stage: str | None, roots: tuple[Path, ...]) -> None:
     """Check everything, line by line, and say why one may trust it."""
     from audit.verify import main
 
-    sys.exit(main(form, stage))
+    sys.exit(main(form, stage, roots))
 
 
 @cli.command()
@@ -78,6 +83,17 @@ def seal(registration: str, post_hoc: bool) -> None:
     from audit.seal import main
 
     main(registration, post_hoc)
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--tsa", "url", required=True, metavar="URL", help="An RFC 3161 time-stamping authority, http or https.")
+@click.option("--root", "roots", multiple=True, type=FILE, metavar="FILE", help=ROOT_HELP)
+def witness(registration: str, url: str, roots: tuple[Path, ...]) -> None:
+    """Ask an authority for a time stamp of a committed seal and store it beside the seal."""
+    from audit.witness import main
+
+    main(registration, url, roots)
 
 
 @cli.command()

@@ -17,7 +17,8 @@ from audit.load import parse_json
 from audit.logs import Logs
 from audit.order import open_order
 from audit.quantities import differences, find_quantity
-from audit.registration import Prediction, Registration, Seal, derive_seeds
+from audit.registration import Prediction, Registration, Seal
+from audit.tokens import derived_seeds
 
 __all__ = ["Label", "Word", "cited_keys", "is_whole", "label", "predicted_keys"]
 
@@ -179,9 +180,9 @@ def derived_sets(context: Context, names: Iterable[str]) -> dict[str, tuple[int,
     """`registration.set` -> seeds, for the sealed registrations that give these ones their seeds."""
     owners = {context.registrations[name].seed_owner for name in names}
     return {
-        f"{owner}.{seed_set}": derive_seeds(context.seals[owner], seed_set, count)
+        f"{owner}.{seed_set}": seeds
         for owner in sorted(owners & context.seals.keys())
-        for seed_set, count in context.registrations[owner].seeds.sets.items()
+        for seed_set, seeds in derived_seeds(context, owner).items()
     }
 
 

@@ -26,12 +26,14 @@ class Context:
 
     root: Path
     config: Config
+    roots: tuple[Path, ...] = ()
+    """Root certificates of time-stamping authorities that whoever verifies brought along."""
 
     @classmethod
-    def open(cls, start: Path | None = None) -> Context:
+    def open(cls, start: Path | None = None, roots: tuple[Path, ...] = ()) -> Context:
         """The project that holds `start` (default: the current folder)."""
         root = find_root(start)
-        return cls(root, load_config(root))
+        return cls(root, load_config(root), roots)
 
     def bytes_of(self, path: str) -> bytes | None:
         """The bytes of a file of the project, or None where it is absent."""
@@ -160,6 +162,10 @@ class Context:
         """Where the seal of a registration lies."""
         return f"{self.config.paths.prereg}/{registration}.seal.json"
 
+    def token_path(self, registration: str, number: int = 1) -> str:
+        """Where a time stamp of a seal lies; a second and later one bears its number."""
+        return f"{self.config.paths.prereg}/{registration}{'' if number == 1 else f'.{number}'}.tsr"
+
     def outcome_path(self, registration: str) -> str:
         """Where the outcome of a closed registration lies."""
         return f"{self.config.paths.prereg}/{registration}.outcome.json"
@@ -193,14 +199,6 @@ class Context:
         found = {name: _attempt(self.bytes_of, self.seal_path(name)) for name in self.registrations}
         read = {name: _attempt(parse_seal, data, self.seal_path(name)) for name, data in found.items() if isinstance(data, bytes)}
         return {name: value for name, value in read.items() if not isinstance(value, Refusal)}
-
-    def seeds_of(self, name: str) -> dict[str, tuple[int, ...]]:
-        """The derived seeds of a sealed registration, by set; {} while the seal that they derive from is not there."""
-        from audit.registration import derive_seeds, seed_counts
-
-        registration = self.registrations[name]
-        seal, counts = self.seals.get(registration.seed_owner), seed_counts(registration, self.registrations)
-        return {} if seal is None else {drawn: derive_seeds(seal, drawn, count) for drawn, count in counts.items()}
 
     def _settled(self, path: str) -> bytes | None:
         """Bytes of the working tree that HEAD holds too; without a history, which is a finding of its own, those that are there."""

@@ -161,6 +161,21 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Dates can be typed, so they decide nothing; an odd one is still worth a look.",
         "Look whether a clock was wrong.",
     ),
+    "A210": (
+        "A witness is refuted: of another seal, altered, signed by nobody who might, at a time its certificate does not cover; or a required one is gone.",
+        "A false witness is worse than none, and seeds that take a time stamp take the first one that was committed.",
+        "Restore the file from history. If it was never right, ask again (audit witness ID --tsa URL) and say so.",
+    ),
+    "A211": (
+        "What witnesses are worth to you (a note): anchored under a root of yours, unanchored, pending, claimed; and who signed.",
+        "An authority you do not know, or whose root only this repository ships, could be the author. A signature says who, never when.",
+        "Get the authority's root from the authority: audit verify --root FILE, or a folder of roots in AUDIT_ROOTS.",
+    ),
+    "A212": (
+        "A time stamp or proof cannot be read, or nothing to verify it with is installed.",
+        "A truncated token says nothing, neither for nor against.",
+        "git checkout HEAD -- prereg/ID.tsr; pip install 'rankcollapse-audit[witness]'.",
+    ),
     "A300": (
         "A check of records stopped before its end.",
         "What was not checked is not known to hold.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from audit.digest import canonical_json, sha256_bytes
 from audit.finding import Refusal
 from audit.registration import Prediction, Registration, Seal, parse_registration, parse_seal
 from audit.standing import all_registrations
+from audit.tokens import derived_seeds
 
 SHOWN = frozenset({"id", "claim", "metric", "comparator", "undecided", "null"})
 """Fields of a prediction that have a place of their own in every form."""
@@ -27,6 +29,8 @@ class Sealed:
     """That commit's own time, in seconds since 1970: what its author's clock said."""
     records: tuple[str, ...]
     """Records whose run logs, in history or here, name the seal."""
+    seeds: Mapping[str, tuple[int, ...]]
+    """The derived seeds, by set."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ def read_facts(context: Context, name: str) -> Facts:
         raise Refusal(seal.registration, "is not what was sealed", cure=f"git log -- {seal.registration}; restore the sealed text")
     time, commit = min((time_of(context, new), new) for new in history.introductions(history.blob_id(data)))
     digest = sha256_bytes(data)
-    return Facts(parse_registration(text, seal.registration), Sealed(seal, digest, commit, time, records_under(context, digest)))
+    sealed = Sealed(seal, digest, commit, time, records_under(context, digest), derived_seeds(context, name))
+    return Facts(parse_registration(text, seal.registration), sealed)
 
 
 def time_of(context: Context, commit: str) -> int:

@@ -21,6 +21,7 @@ from audit.pipeline import DEFINED
 from audit.records import Provenance, Record, RunLog, log_path, write_record
 from audit.registration import derive_seeds, seed_counts
 from audit.standing import Standing, all_registrations, read_standing
+from audit.tokens import witness_line
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ def _stand(context: Context, name: str) -> Standing:
     if len(versions) > 1:
         observed = ", ".join(blob[:10] for blob in versions)
         raise Refusal(path, "was sealed more than once in this history", expected="one blob", observed=observed, cure="register anew")
+    witness_line(context, standing.registration)  # refuses while the seeds wait for a time stamp
     return standing
 
 
@@ -172,7 +174,8 @@ def choose_seeds(context: Context, standing: Mapping[str, Standing], seed_set: s
         count = standing[set_value].registration.seeds.sets.get(seed_set)
         if count is None:
             raise Refusal(place, f"registration {set_value} has no seed set {seed_set!r}", cure="name it under seeds.sets, or give a list")
-        return derive_seeds(standing[set_value].seal, seed_set, count)
+        witness = witness_line(context, standing[set_value].registration)
+        return derive_seeds(standing[set_value].seal, seed_set, count, witness)
     if not isinstance(set_value, list | tuple) or not set_value:
         raise Refusal(place, "is no seed set", expected="a list of whole numbers or a registration's id", observed=repr(set_value))
     for seed in set_value:

@@ -12,6 +12,7 @@ from audit.load import parse_json
 from audit.quantities import find_quantity
 from audit.registration import Registration, Seal, derive_seeds
 from audit.standing import all_registrations, read_standing
+from audit.tokens import derived_seeds
 
 CURE = "register under a new id, or audit seal --post-hoc"
 
@@ -28,11 +29,12 @@ def refuse_rivals(context: Context, registration: Registration) -> None:
             raise Refusal(place, what, expected=expected, cure=cure)
 
 
-def find_seed_seal(context: Context, registration: Registration, seal: Seal) -> tuple[Seal, dict[str, int]]:
-    """The seal that the seeds derive from, and the number of seeds of each set: this one, or that of the owner it shares them with."""
+def find_seeds(context: Context, registration: Registration, seal: Seal) -> set[int]:
+    """The seeds that derive from this seal, or from that of the owner it shares them with; none while a witness, which comes later, is awaited."""
     place, name = f"{context.config.paths.prereg}/{registration.id}.yaml: seeds.same_as", registration.seeds.same_as
     if name is None:
-        return seal, registration.seeds.sets
+        sets = {} if registration.seeds.from_ == "seal+witness" else registration.seeds.sets
+        return {seed for drawn, count in sets.items() for seed in derive_seeds(seal, drawn, count)}
     if name not in all_registrations(context):
         raise Refusal(place, f"no registration {name!r}", expected="the id of a sealed registration", cure="correct the id")
     owner = read_standing(context, name)
@@ -41,14 +43,13 @@ def find_seed_seal(context: Context, registration: Registration, seal: Seal) -> 
         raise Refusal(place, f"{name} has no seeds of its own", expected="the registration whose seal gives the seeds", observed=name, cure=cure)
     if owner.closed:
         raise Refusal(place, f"{name} is closed: its runs came before this seal", expected="a registration that has not run", cure="seeds of its own")
-    return owner.seal, owner.registration.seeds.sets
+    return {seed for seeds in derived_seeds(context, name).values() for seed in seeds}
 
 
 def refuse_known_outcome(context: Context, registration: Registration, seal: Seal) -> None:
     """Refuse when a judged record with this seal's id or its seeds exists already, or a metric of it at any other path, on any ref; of seeds
     that are shared, any record at all."""
-    source, counts = find_seed_seal(context, registration, seal)
-    seeds = {seed for name, count in counts.items() for seed in derive_seeds(source, name, count)}
+    seeds, owner = find_seeds(context, registration, seal), registration.seed_owner
     judged = {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values())
     keys = {prediction.metric.key for prediction in registration.predictions if prediction.metric.file in judged}
     for path, record in each_record(context):
@@ -59,8 +60,8 @@ def refuse_known_outcome(context: Context, registration: Registration, seal: Sea
         metric = next((key for key in sorted(keys) if has_quantity(record, key)), None)
         if path in judged:
             raise Refusal(path, f"an outcome of {seal.id} exists already: this seal would come after it", cure=CURE)
-        if source.id != seal.id:
-            raise Refusal(path, f"has run already on the seeds of {source.id}: this seal would come after it", cure="register on other seeds")
+        if owner != seal.id:
+            raise Refusal(path, f"has run already on the seeds of {owner}: this seal would come after it", cure="register on other seeds")
         if metric is not None:
             raise Refusal(path, f"holds the metric {metric} on the seeds of {seal.id}: this seal would come after it", cure=CURE)
 

@@ -11,7 +11,7 @@ from typing import Any
 from audit.digest import sha256_bytes
 from audit.facts import Facts, Sealed, further_fields
 from audit.finding import Refusal
-from audit.registration import Prediction, derive_seeds
+from audit.registration import Prediction
 
 MEDIA_TYPE = "application/vnd.prml+yaml"
 LONGEST = 256
@@ -32,7 +32,7 @@ def make_manifests(facts: Facts) -> dict[str, str]:
 def make_manifest(facts: Facts, sealed: Sealed, prediction: Prediction) -> dict[str, Any]:
     """The fields of one claim; what the format cannot say stands as text in `metric_args`."""
     registration = facts.registration
-    sets = {name: derive_seeds(sealed.seal, name, count) for name, count in registration.seeds.sets.items()}
+    sets = sealed.seeds
     arguments = {
         "prediction": prediction.id,
         "registration": registration.id,

@@ -35,6 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+NO_WITNESS = "-"
 Scalar = str | bool | int | float | None
 LARGEST = 256 * 1024
 """Bytes of a registration: nobody reads more."""
@@ -52,8 +53,9 @@ class Reading(Language):
 class Seeds(Language):
     """Where the seeds come from: this registration's own seal, or the set that another one owns."""
 
-    from_: Literal["seal"] | None = Field(default=None, alias="from")
-    """Derived from the seal, so that none of them can be known before it."""
+    from_: Literal["seal", "seal+witness"] | None = Field(default=None, alias="from")
+    """Derived from the seal, so that none of them can be known before it; with `seal+witness` the signed content of the seal's first
+    committed time stamp goes into every seed too."""
     sets: dict[SetName, Annotated[int, Field(ge=1, le=10_000)]] = Field(default={}, min_length=1)
     """Name of a seed set -> number of seeds."""
     same_as: Id | None = None
@@ -253,14 +255,14 @@ def seed_counts(registration: Registration, registrations: Mapping[str, Registra
     return dict(registrations.get(registration.seed_owner, registration).seeds.sets)
 
 
-def seed_text(seal: Seal, seed_set: str, index: int) -> str:
-    """The text whose SHA-256 gives one seed: one line per field; `-` stands for no witness."""
-    return f"audit-seed-1\n{seal.id}\n{seal.content}\n-\n{seed_set}\n{index}\n"
+def seed_text(seal: Seal, seed_set: str, index: int, witness: str = NO_WITNESS) -> str:
+    """The text whose SHA-256 gives one seed: one line per field; the fourth is the SHA-256 of the time stamp's TSTInfo, or `-`."""
+    return f"audit-seed-1\n{seal.id}\n{seal.content}\n{witness}\n{seed_set}\n{index}\n"
 
 
-def derive_seeds(seal: Seal, seed_set: str, count: int) -> tuple[int, ...]:
+def derive_seeds(seal: Seal, seed_set: str, count: int, witness: str = NO_WITNESS) -> tuple[int, ...]:
     """The first `count` seeds of a set: 16 hex digits of the SHA-256 each, top bit cleared (63 bits)."""
-    digests = (sha256_bytes(seed_text(seal, seed_set, index).encode()) for index in range(count))
+    digests = (sha256_bytes(seed_text(seal, seed_set, index, witness).encode()) for index in range(count))
     seeds = tuple(int(digest[:16], 16) & (2**63 - 1) for digest in digests)
     if len(set(seeds)) != count:
         raise Refusal(f"seal {seal.id}", f"two seeds of set {seed_set} are equal", cure="register anew: one changed byte gives other seeds")

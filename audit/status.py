@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from audit.context import Context
 from audit.finding import Refusal
-from audit.registration import Registration, derive_seeds, seed_text
+from audit.registration import NO_WITNESS, Registration, derive_seeds, seed_text
 from audit.standing import all_registrations, read_standing
+from audit.tokens import committed_tokens, first_token, witness_line
 
 
 def main() -> None:
@@ -29,6 +30,8 @@ def describe(context: Context, registration: Registration) -> str:
         return "closed"
     if unmet:
         return f"sealed; not evaluated here ({unmet})"
+    if registration.seeds.from_ == "seal+witness" and not committed_tokens(context, name):
+        return f"sealed, not witnessed: audit witness {name} --tsa URL, then commit"
     verdicts = f"{context.config.paths.results}/evaluate/{name}.json"
     if (context.root / verdicts).is_file():
         committed = history.blob_at(history.head, verdicts) is not None
@@ -49,12 +52,26 @@ def print_seeds(name: str) -> None:
     seal = standing.seal
     history = context.history
     born = min(history.introductions(history.blob_at(history.head, context.seal_path(name)) or ""), default=history.head)
-    each = f"git show {born[:10]}:./$f | sha256sum | sed \"s|-$|$f|\""  # there, since code may move on once the registration is closed
+    each = f'git show {born[:10]}:./$f | sha256sum | sed "s|-$|$f|"'  # there, since code may move on once the registration is closed
     print(f"content of the seal (SHA-256 over registration and frozen files, as commit {born[:10]} sealed them):")
     print(f"  for f in {' '.join(sorted(seal.files))}; do {each}; done | LC_ALL=C sort -k2 | sha256sum")
     print(f"  {seal.content}")
+    witness = print_witness(context, standing.registration)
     for seed_set, count in standing.registration.seeds.sets.items():
         print(f"set {seed_set}, {count} seeds: the first 16 hex digits, top bit cleared, of")
-        for index, seed in enumerate(derive_seeds(seal, seed_set, count)):
-            escaped = seed_text(seal, seed_set, index).replace("\n", "\\n")
+        for index, seed in enumerate(derive_seeds(seal, seed_set, count, witness)):
+            escaped = seed_text(seal, seed_set, index, witness).replace("\n", "\\n")
             print(f"  printf '{escaped}' | sha256sum   # seed {index}: {seed}")
+
+
+def print_witness(context: Context, registration: Registration) -> str:
+    """The fourth line of the seeds' texts, and where it is a time stamp the commands that give it again."""
+    witness = witness_line(context, registration)
+    first = None if witness == NO_WITNESS else first_token(context, registration.id)
+    if first is None:
+        return witness
+    print(f"signed content (TSTInfo) of the first time stamp of the seal, as commit {first.commit[:10]} brought it:")
+    opened = f"openssl ts -reply{' -token_in' if first.token.bare else ''} -in /dev/stdin -token_out"
+    print(f"  git show {first.commit[:10]}:./{first.path} | {opened} | openssl cms -verify -noverify -inform DER -binary | sha256sum")
+    print(f"  {witness}")
+    return witness

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from threading import Thread
 
 import click
@@ -92,11 +93,11 @@ def _count(context: Context, check: Check) -> str:
         return ""
 
 
-def main(form: str, stage: str | None) -> int:
+def main(form: str, stage: str | None, roots: tuple[Path, ...] = ()) -> int:
     """Verify the project here and print the report."""
     for slow in ("jinja2.sandbox", "jsonschema_rs"):
         Thread(target=import_module, args=(slow,)).start()  # while git is waited for; no daemon: leaving in the middle of an import crashes
-    report = verify(Context.open(), stage)
+    report = verify(Context.open(roots=roots), stage)
     for line in [as_json(report)] if form == "json" else as_text(report):
         click.echo(paint(line))
     return report.code

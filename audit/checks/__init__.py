@@ -36,6 +36,7 @@ from audit.checks import (
     unknown_keys,
     unread,
     verdicts,
+    witnesses,
 )
 from audit.context import Context
 from audit.finding import Finding
@@ -119,6 +120,14 @@ TABLE: tuple[Check, ...] = (
         needs_history=True,
     ),
     Check(("A209",), "times", "the times in run logs are plausible (dates decide nothing)", times.check, needs_history=True),
+    Check(
+        ("A210", "A211", "A212"),
+        "witnesses",
+        "time stamps and proofs are about these seals, and nothing refutes them",
+        witnesses.check,
+        count=witnesses.count,
+        needs_history=True,
+    ),
     Check(("A301", "A302", "A307"), "records", "records fit their committed schemas and their summaries add up", records.check, count=records.count),
     Check(("A303", "A305", "A314"), "runs", "records are those their run logs name, made from what is here", runs.check, count=runs.count),
     Check(("A311",), "code", "runs loaded the code that their commits hold", code.check, count=code.count, needs_history=True),

@@ -6,20 +6,33 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audit.context import Context
-from audit.finding import Finding
+from audit.finding import Finding, Refusal, Severity
 from audit.quantities import PLAIN
+from audit.tokens import derived_seeds
 
 SEEDS = ("seed", "seeds")
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Every record that names seeds and a seal."""
-    derived: dict[str, dict[str, tuple[int, ...]]] = {}
+    derived: dict[str, dict[str, tuple[int, ...]] | Refusal] = {}
     for path, provenance in context.provenance.items():
         for name in provenance.seals.keys() & context.seals.keys() if provenance.seeds else ():
             if name not in derived:
-                derived[name] = context.seeds_of(name)
-            yield from _derived(context, path, provenance.seeds, name, derived[name])
+                derived[name] = _derive(context, name)
+            sets = derived[name]
+            if isinstance(sets, Refusal):
+                what = f"its seeds cannot be derived: {sets.what}"
+                yield Finding(code="A308", severity=Severity.UNCHECKED, place=path, what=what, cure=sets.cure)
+            else:
+                yield from _derived(context, path, provenance.seeds, name, sets)
+
+
+def _derive(context: Context, name: str) -> dict[str, tuple[int, ...]] | Refusal:
+    try:
+        return derived_seeds(context, name)
+    except Refusal as refusal:
+        return refusal
 
 
 def count(context: Context) -> str:

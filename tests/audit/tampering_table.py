@@ -11,13 +11,14 @@ import tampering_files
 import tampering_metrics
 import tampering_rows
 import tampering_unjudged
+import tampering_witness
 from project import Project
 
 from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
 WHOLE = frozenset({"A201", "A202", "A203"})
-HISTORY_CHECKS = ("sealing", "closed", "sharing", "order", "refs", "times", "code")
+HISTORY_CHECKS = ("sealing", "closed", "sharing", "order", "refs", "times", "witnesses", "code")
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,14 @@ TABLE = (
     Row("A207", "history", tampering.hidden_from_git),
     Row("A207", "history", tampering.assumed_unchanged),
     Row("A208", "refs", tampering.shown_elsewhere_first),
+    Row("A210", "witnesses", tampering_witness.token_of_another_seal),
+    Row("A210", "witnesses", tampering_witness.altered_time),
+    Row("A210", "witnesses", tampering_witness.another_request),
+    Row("A210", "witnesses", tampering_witness.required_token_dropped, base="drafted"),
+    Row("A210", "witnesses", tampering_witness.required_token_replaced, base="drafted"),
+    Row("A210", "witnesses", tampering_witness.proof_of_another_file),
+    Row("A212", "witnesses", tampering_witness.truncated_token, exit=2),
+    Row("A212", "witnesses", tampering_witness.truncated_proof, exit=2),
     Row("A300", "pipeline", tampering.bad_lock, exit=2),
     Row("A301", "records", tampering_files.truncated, also=("runs", "pipeline")),
     Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
