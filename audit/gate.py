@@ -13,9 +13,11 @@ from typing import Any
 from audit.config import refuse_strange_record
 from audit.context import Context
 from audit.digest import canonical_json, sha256_bytes, sha256_file, sha256_tree
+from audit.environment import injected, restrict_environment
 from audit.finding import Refusal
 from audit.machine import describe_command, describe_machine, describe_packages, describe_threads
-from audit.modules import digest_modules
+from audit.modules import digest_modules, source_files
+from audit.packages import describe_origins, strangers
 from audit.pipeline import DEFINED
 from audit.records import Provenance, Record, RunLog, log_path, write_record
 from audit.registration import derive_seeds
@@ -36,6 +38,8 @@ class Run:
     inputs: Mapping[str, str]
     code: Mapping[str, str]
     changed: tuple[str, ...]
+    environment: Mapping[str, str]
+    resumed: Mapping[str, str] | None
     started: datetime
     clock: float
 
@@ -48,6 +52,7 @@ class Run:
             if name not in produced and digest_path(self.context, name) != digest:
                 raise Refusal(name, "changed while the stage ran", expected=digest[:12], cure="run the stage again")
         code = {**digest_modules(self.context), **self.code}
+        foreign, altered = describe_origins(self.context.root)
         digest = write_record(self.context.root / place, record)
         log = RunLog(
             stage=self.stage,
@@ -61,6 +66,10 @@ class Run:
             code=code,
             seals=self.provenance.seals,
             packages=describe_packages(),
+            altered=altered,
+            foreign=foreign,
+            environment=dict(self.environment),
+            resumed=self.resumed and dict(self.resumed),
             **describe_machine(),
             threads=describe_threads(),
             started=self.started.isoformat(timespec="seconds"),
@@ -79,13 +88,18 @@ def start(
     seed_set: str | None = None,
     set_value: Any = None,
     registrations: Iterable[str] = (),
+    checkpoints: str | Path | None = None,
 ) -> Run:
     """Let a stage begin, or refuse in one line: every registration that names it must stand (sealed, committed, unaltered).
 
-    `registrations` are those whose seal must stand although their `stages` do not name this stage (the judge).
+    `registrations` are those whose seal must stand although their `stages` do not name this stage (the judge); `checkpoints` is the folder
+    that the stage may resume from. The process's environment loses what the stage may not see (see `audit.environment`).
     """
     started, clock = datetime.now(UTC), time.monotonic()
     context = Context.open()
+    code = digest_modules(context)
+    sources = {*source_files(context), *(context.root / name for name in code)}
+    environment = restrict_environment(context.root, sources, context.config.environment)
     standing, exploratory = admit(context, stage, seed_set, set_value, registrations)
     seeds = choose_seeds(context, standing, seed_set, set_value) if seed_set is not None else ()
     digests = {name: digest_path(context, name) for name in (relative(context, path) for path in inputs)}
@@ -96,9 +110,12 @@ def start(
         seeds=seeds,
         data={name: digest for name, digest in digests.items() if is_data(context, name)},
     )
-    code, changed = digest_modules(context), context.history.changed
+    changed = context.history.changed
     warn_of_dirty_code(stage, standing, code, changed)
-    return Run(context, stage, seeds, exploratory, provenance, standing, digests, code, changed, started, clock)
+    if standing:
+        warn_of_strangers(context, stage, environment)
+    resumed = digest_checkpoints(context, checkpoints) if checkpoints is not None else None
+    return Run(context, stage, seeds, exploratory, provenance, standing, digests, code, changed, environment, resumed, started, clock)
 
 
 def warn_of_dirty_code(stage: str, standing: Mapping[str, Standing], code: Mapping[str, str], changed: tuple[str, ...]) -> None:
@@ -108,6 +125,23 @@ def warn_of_dirty_code(stage: str, standing: Mapping[str, Standing], code: Mappi
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         cure = "stop and commit first, or commit it unchanged together with the results"
         print(f"audit: warning: {stage} runs {dirty[0]}{more} as HEAD does not hold it: {cure}", file=sys.stderr)
+
+
+def warn_of_strangers(context: Context, stage: str, environment: Mapping[str, str]) -> None:
+    """Say on stderr, before a run under a seal costs anything, what its log will have to say of code from elsewhere."""
+    foreign, altered = describe_origins(context.root)
+    strange = [f"the module {name}" for name in strangers(foreign, context.config.foreign)] + [f"an altered {name}" for name in altered]
+    strange += injected(environment)
+    if strange:
+        more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+        what = f"{stage} starts under a seal with code from outside project, Python and packages: {strange[0]}{more}"
+        print(f"audit: warning: {what}; its record will not stand: stop and remove it first", file=sys.stderr)
+
+
+def digest_checkpoints(context: Context, folder: str | Path) -> dict[str, str]:
+    """Path -> SHA-256 of every file in a folder of checkpoints; {} where there is none yet."""
+    files = sorted(file for file in (context.root / folder).rglob("*") if file.is_file())
+    return {relative(context, file): sha256_file(file) for file in files}
 
 
 def admit(

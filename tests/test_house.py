@@ -14,8 +14,9 @@ from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modu
 from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
-    "finding machine definitions explained_document",
+    "finding machine definitions explained_document bytecode",
     "load digest",
+    "packages environment",
     "records quantities config",
     "registration pipeline numbers templates",
     "history verdict context numbers.keys numbers.exemptions",

@@ -7,8 +7,10 @@ import hashlib
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
+from unittest import mock
 
 from audit import gate
 from audit.config import load_config
@@ -160,8 +162,11 @@ class Project:
     def context(self) -> Context:
         return Context(self.root, load_config(self.root))
 
-    def inside(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.chdir(self.root)
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """In the project's folder, where a run sees neither the test's own modules, which are no project's, nor its environment."""
+        with contextlib.chdir(self.root), mock.patch.multiple(gate, describe_origins=lambda _: ({}, {}), restrict_environment=lambda *_: {}):
+            yield
 
     def seal(self, name: str = "pilot") -> None:
         with self.inside(), contextlib.redirect_stdout(None):

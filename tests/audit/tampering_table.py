@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import broken_scripts
 import tampering
 import tampering_files
+import tampering_runs
 from project import Project
 
 from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
-HISTORY_CHECKS = ("sealing", "closed", "order", "code")
+HISTORY_CHECKS = ("sealing", "closed", "order", "code", "packages", "ignored")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ TABLE = (
     Row("A206", "history", tampering.grafts_file),
     Row("A207", "history", tampering.hidden_from_git),
     Row("A207", "history", tampering.assumed_unchanged),
-    Row("A300", "pipeline", tampering.bad_lock, exit=2),
+    Row("A300", "pipeline", tampering.bad_lock, also=("ignored",), exit=2),
     Row("A301", "records", tampering_files.truncated, also=("runs", "pipeline")),
     Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
     Row("A301", "records", tampering.repeated_key, also=("runs", "pipeline")),
@@ -102,4 +103,12 @@ TABLE = (
     Row("A312", "pipeline", tampering.unproduced, also=("runs",)),
     Row("A313", "pipeline", tampering.other_command),
     Row("A314", "runs", tampering.stale_source),
+    Row("A317", "foreign", tampering_runs.foreign_module),
+    Row("A318", "packages", tampering_runs.altered_package),
+    Row("A318", "packages", tampering_runs.other_version, base="sealed"),
+    Row("A319", "environment", tampering_runs.preloaded),
+    Row("A319", "environment", tampering_runs.path_elsewhere),
+    Row("A320", "ignored", tampering_runs.ignored_dependency),
+    Row("A320", "ignored", tampering_runs.ignored_nested),
+    Row("A320", "ignored", tampering_runs.ignored_input),
 )
