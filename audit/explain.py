@@ -194,9 +194,10 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Declare it as an out of its stage, or remove it.",
     ),
     "A313": (
-        "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with.",
-        "The results were made by another command, or with other parameters, than those that are shown.",
-        "dvc repro, and commit dvc.lock.",
+        "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with; or a run read a file "
+        "that is none of its stage's dependencies.",
+        "The results were made by another command, or with other parameters, than those that are shown, or DVC would not see what they were made from.",
+        "dvc repro, and commit dvc.lock; declare the dependency and dvc commit the stage.",
     ),
     "A314": (
         "A record was made from other records, or under other seals, than those that are here.",

@@ -17,7 +17,7 @@ from audit.environment import injected, restrict_environment
 from audit.finding import Refusal
 from audit.machine import describe_command, describe_machine, describe_packages, describe_threads
 from audit.modules import digest_modules, source_files
-from audit.packages import describe_origins, strangers
+from audit.packages import describe_origins, differing, strangers
 from audit.pipeline import DEFINED
 from audit.records import Provenance, Record, RunLog, log_path, write_record
 from audit.registration import derive_seeds
@@ -130,11 +130,13 @@ def warn_of_dirty_code(stage: str, standing: Mapping[str, Standing], code: Mappi
 def warn_of_strangers(context: Context, stage: str, environment: Mapping[str, str]) -> None:
     """Say on stderr, before a run under a seal costs anything, what its log will have to say of code from elsewhere."""
     foreign, altered = describe_origins(context.root)
+    lock = context.history.bytes_at(context.history.head, context.config.paths.lock) or b""
     strange = [f"the module {name}" for name in strangers(foreign, context.config.foreign)] + [f"an altered {name}" for name in altered]
+    strange += [f"{name} {version}, locked as {wanted}" for name, version, wanted in differing(lock.decode(errors="replace"), describe_packages())]
     strange += injected(environment)
     if strange:
         more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
-        what = f"{stage} starts under a seal with code from outside project, Python and packages: {strange[0]}{more}"
+        what = f"{stage} starts under a seal with code from outside project, Python and locked packages: {strange[0]}{more}"
         print(f"audit: warning: {what}; its record will not stand: stop and remove it first", file=sys.stderr)
 
 

@@ -65,6 +65,16 @@ class Pipeline:
         """Every path that a stage of `dvc.yaml` depends on, as far as its templates can be filled."""
         return {path for name in self.stages for _, path, _ in self._declared(name, "deps")}
 
+    def depends(self, stage: str) -> set[str] | None:
+        """What makes a stage, as a run names it, stale by a change, files of parameters too; None where that cannot be told."""
+        name = stage.partition("@")[0]
+        found = {path for cell, path, _ in self._declared(name, "deps") if cell == stage}
+        if stage not in {name + suffix for suffix, _ in self._cells(self.definition(stage))} or any("${" in path for path in found):
+            return None
+        for entry in body(self.definition(stage)).get("params") or ():
+            found |= {str(file) for file in entry} if isinstance(entry, Mapping) else {"params.yaml"}
+        return found
+
     def names(self, stage: str) -> bool:
         """Whether `dvc.yaml` has a stage, or a cell of it (`collapse@main-deep`), as far as its cells can be told."""
         name, _, _ = stage.partition("@")

@@ -47,10 +47,13 @@ DVC = """\
 stages:
   calibrate:
     cmd: python -m stages.calibrate
+    params: [scale]
     outs: [{results/calibrate/calibration.json: {cache: false}}, {results/calibrate/calibration.run.json: {cache: false}}]
   train:
     matrix: {role: [shallow]}
     cmd: python -m stages.train ${item.role}
+    deps: [results/calibrate/calibration.json]
+    params: [scale]
     outs: [{"results/train/${item.role}.json": {cache: false}}, {"results/train/${item.role}.run.json": {cache: false}}]
   analyse:
     cmd: python -m stages.analyse
@@ -63,7 +66,7 @@ stages:
 """
 OUTS = {
     "calibrate": ("python -m stages.calibrate", "results/calibrate/calibration", ()),
-    "train@shallow": ("python -m stages.train shallow", "results/train/shallow", ()),
+    "train@shallow": ("python -m stages.train shallow", "results/train/shallow", ("results/calibrate/calibration.json",)),
     "analyse": ("python -m stages.analyse", "results/analyse/main", ("results/train/shallow.json",)),
     "evaluate": ("python -m audit evaluate pilot", "results/evaluate/pilot", ("results/analyse/main.json",)),
 }

@@ -46,3 +46,11 @@ def ignored_nested(p: Project) -> None:
 
 def ignored_input(p: Project) -> None:
     p.write(".dvcignore", "params.*\n")
+
+
+def undeclared_input(p: Project) -> None:
+    p.edit("dvc.yaml", "    deps: [results/train/shallow.json]\n", "")
+
+
+def undeclared_parameters(p: Project) -> None:
+    p.edit("dvc.yaml", "    deps: [results/calibrate/calibration.json]\n    params: [scale]\n", "    deps: [results/calibrate]\n")

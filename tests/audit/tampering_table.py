@@ -102,6 +102,8 @@ TABLE = (
     Row("A311", "code", tampering.other_code),
     Row("A312", "pipeline", tampering.unproduced, also=("runs",)),
     Row("A313", "pipeline", tampering.other_command),
+    Row("A313", "pipeline", tampering_runs.undeclared_input),
+    Row("A313", "pipeline", tampering_runs.undeclared_parameters),
     Row("A314", "runs", tampering.stale_source),
     Row("A317", "foreign", tampering_runs.foreign_module),
     Row("A318", "packages", tampering_runs.altered_package),

@@ -94,7 +94,7 @@ def test_small_forgeries_of_bytecode_are_seen(tmp_path: Path, change: tuple[str,
 def test_sitecustomize_is_foreign(staged: Staged) -> None:
     """A module in site-packages that no RECORD lists is in the log, warned of at the start, and a finding under the seal."""
     (staged.site / "sitecustomize.py").write_text("X = 1\n")
-    assert "audit: warning: train@shallow starts under a seal with code from outside project, Python and packages: the module sitecustomize" in staged.train().stderr
+    assert "audit: warning: train@shallow starts under a seal with code from outside project, Python and locked packages: the module sitecustomize" in staged.train().stderr
     staged.ran()
     assert list(log_of(staged)["foreign"]) == ["sitecustomize"]
     assert codes(staged) == {"A317"}
@@ -177,6 +177,7 @@ def test_other_version_is_found(staged: Staged) -> None:
     staged.project.write("requirements.lock", "library==1.1\n")
     staged.project.commit("Use a library")
     staged.ran()
+    assert "Python and locked packages: library 1.0, locked as 1.1; its record will not stand" in staged.train().stderr
     assert [line for line in found(staged) if "its run had another version of library than requirements.lock pins; expected 1.1; found 1.0" in line]
 
 
