@@ -11,6 +11,7 @@ from __future__ import annotations
 import marshal
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 from types import CodeType
@@ -35,14 +36,19 @@ def is_forged(source: Path, cached: Path) -> bool:
     """Whether a cached file would be taken for the source and holds other code."""
     try:
         data, text = cached.read_bytes(), source.read_bytes()
-        if not _is_believed(data, text, source):
-            return False
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            honest = compile(text, str(source), "exec", dont_inherit=True)
-        found = marshal.loads(data[HEADER:])
+        return _is_believed(data, text, source) and _differs(text, data[HEADER:])
     except OSError:
         return False
+
+
+@cache
+def _differs(text: bytes, code: bytes) -> bool:
+    """Whether marshalled code is not what a source text compiles to; asked again when a run ends, of the same bytes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            honest = compile(text, "source", "exec", dont_inherit=True)
+        found = marshal.loads(code)
     except (ValueError, TypeError, EOFError, SyntaxError):
         return True
     return not isinstance(found, CodeType) or found != honest or list(_exceptions(found)) != list(_exceptions(honest))

@@ -16,6 +16,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import metadata
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from audit.digest import sha256_file
@@ -57,10 +58,12 @@ def strangers(foreign: Iterable[str], admitted: Iterable[str]) -> list[str]:
 
 
 def _startup_files() -> dict[str, str]:
-    """The `.pth` files that run code when Python starts: such code may leave no module behind."""
+    """What runs when Python starts and may leave no module behind: `sitecustomize`, `usercustomize`, and the `.pth` files that hold code."""
     folders = {*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])}
     files = [file for folder in sorted(folders) for file in sorted(Path(folder).glob("*.pth"))]
-    return {file.name: str(file) for file in files if re.search(rb"^import[ \t]", file.read_bytes(), re.MULTILINE)}
+    specs = [spec for name in ("sitecustomize", "usercustomize") if (spec := PathFinder.find_spec(name)) is not None]
+    found = {spec.name: spec.origin for spec in specs if spec.origin}
+    return found | {file.name: str(file) for file in files if re.search(rb"^import[ \t]", file.read_bytes(), re.MULTILINE)}
 
 
 def _is_standard(file: str) -> bool:

@@ -91,9 +91,10 @@ def test_small_forgeries_of_bytecode_are_seen(tmp_path: Path, change: tuple[str,
     assert is_forged(source, cached)
 
 
-def test_sitecustomize_is_foreign(staged: Staged) -> None:
-    """A module in site-packages that no RECORD lists is in the log, warned of at the start, and a finding under the seal."""
-    (staged.site / "sitecustomize.py").write_text("X = 1\n")
+@pytest.mark.parametrize("code", ["X = 1\n", "import sys, threading\nthreading.Timer(0.05, sys.modules.pop, ['sitecustomize', None]).start()\n"])
+def test_sitecustomize_is_foreign(staged: Staged, code: str) -> None:
+    """A module in site-packages that no RECORD lists is in the log, warned of at the start, a finding under the seal; also one that hides itself."""
+    (staged.site / "sitecustomize.py").write_text(code)
     assert "audit: warning: train@shallow starts under a seal with code from outside project, Python and locked packages: the module sitecustomize" in staged.train().stderr
     staged.ran()
     assert list(log_of(staged)["foreign"]) == ["sitecustomize"]
