@@ -1,7 +1,7 @@
 """Bytecode that the interpreter believes in place of a source file, compared with what the source compiles to.
 
 Python takes `__pycache__/x.pyc` for `x.py` when its header repeats the source's time and size, whatever code follows: an editor that is
-quicker than a second does this by mistake, a forger on purpose. Every cached file of the project is read and compared, those that only worker
+quicker than a second does this by mistake, a forger on purpose; an older Python of the same version may have left other code, too. Every cached file of the project is read and compared, those that only worker
 processes will load too; the packages' own bytecode is not. What a forged cache does to this very process before it is asked cannot be told
 from inside it: a rerun starts from a clone, which carries none.
 """

@@ -44,7 +44,7 @@ class Config(Frozen):
     environment: tuple[str, ...] = ()
     """Environment variables, beyond those that the project's code names in quotes, that stages may see and run logs show."""
     foreign: tuple[str, ...] = ()
-    """Modules of neither project nor packages that are known and meant (`_virtualenv`): in a run log they are a note."""
+    """Modules of neither project nor packages (`_virtualenv`), and variables that bring in code (`LD_PRELOAD`), that are known and meant: a note."""
 
 
 def find_root(start: Path | None = None) -> Path:

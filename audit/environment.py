@@ -58,6 +58,7 @@ def show(root: Path, name: str, value: str) -> str:
         if all(entry.is_relative_to(root.resolve()) for entry in entries):
             return os.pathsep.join(entry.relative_to(root.resolve()).as_posix() for entry in entries)
     private = SECRET.search(name) or PASSED.fullmatch(name) or PLACE.search(value) or name in ("PYTHONPATH", *INJECTING)
+    private = private or not value.isprintable()
     return f"{HIDDEN}{sha256_bytes(value.encode(errors='surrogateescape'))[:12]}" if private else value
 
 

@@ -212,7 +212,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
     "A317": (
         "A run loaded a module that is neither the project's, nor Python's, nor listed in an installed package's RECORD.",
         "A sitecustomize, a .pth file, PYTHONPATH or a file that git ignores changes results while the tree stays clean. Without a seal, a note.",
-        "Remove it and run again. A module that is meant (_virtualenv) is named as `foreign` in audit.toml, and then stays a note.",
+        "Remove it, or install it with pip, and run again. A module that is meant (_virtualenv) is named as `foreign` in audit.toml: then it is a note.",
     ),
     "A318": (
         "A run loaded a package's file that is not what its RECORD says, or had another version than the lock file of its start commit pins.",
@@ -222,7 +222,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
     "A319": (
         "A run started with code brought in by its environment: LD_PRELOAD, LD_AUDIT, PYTHONHOME, or PYTHONPATH outside the project.",
         "Such code runs before any of the project's, and no commit holds it. Without a seal, a note.",
-        "Unset the variable, run again.",
+        "Unset the variable, run again. One that is meant (an allocator) is named as `foreign` in audit.toml: then it is a note.",
     ),
     "A320": (
         "A pattern of a .dvcignore matches a tracked file that a stage depends on, or that a run read or loaded.",

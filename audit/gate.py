@@ -133,7 +133,7 @@ def warn_of_strangers(context: Context, stage: str, environment: Mapping[str, st
     lock = context.history.bytes_at(context.history.head, context.config.paths.lock) or b""
     strange = [f"the module {name}" for name in strangers(foreign, context.config.foreign)] + [f"an altered {name}" for name in altered]
     strange += [f"{name} {version}, locked as {wanted}" for name, version, wanted in differing(lock.decode(errors="replace"), describe_packages())]
-    strange += injected(environment)
+    strange += [name for name in injected(environment) if name not in context.config.foreign]
     if strange:
         more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
         what = f"{stage} starts under a seal with code from outside project, Python and locked packages: {strange[0]}{more}"

@@ -2,7 +2,7 @@
 
 A package is known by its RECORD, which pip writes with a SHA-256 for each file. What is compared are the files of loaded modules, compiled
 ones too, and the `.pth` files that run code at start-up; libraries that a module itself loads, and data, are not (a gigabyte with torch), nor is
-bytecode. The interpreter's own folder is believed. RECORD lies beside what it describes: who edits both is not seen here.
+bytecode. The interpreter's own folder is believed; a package that apt installed has no RECORD, so that its modules are nobody's. RECORD lies beside what it describes: who edits both is not seen here.
 """
 
 from __future__ import annotations
@@ -93,14 +93,22 @@ def _records() -> Mapping[str, Mapping[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for distribution in metadata.distributions():
         base = os.path.realpath(str(distribution.locate_file("")))
+        if not is_installed(Path(base)):
+            continue  # a RECORD in the checkout, or in any folder on the path, vouches for nothing
         for path, digest, *_ in csv.reader((distribution.read_text("RECORD") or "").splitlines()):
             found.setdefault(os.path.normpath(os.path.join(base, path)), {})[digest] = path
     return found
 
 
+def read_lock(lock: str) -> dict[str, str]:
+    """Normalised name -> version of every pin of a lock file (`name==version`); extras, markers, comments and hashes are passed over."""
+    pins = re.findall(r"^\s*([\w.-]+)\s*(?:\[[^]]*\])?\s*===?\s*([^\s;#\\,]+)", lock, re.MULTILINE)
+    return {normalise(name): version for name, version in pins}
+
+
 def differing(lock: str, packages: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Name, version and locked version of each package that is installed in another version than the lock file pins."""
-    pinned = {normalise(name): version for name, version in re.findall(r"^\s*([\w.-]+)\s*(?:\[[^]]*\])?\s*===?\s*([^\s;#\\,]+)", lock, re.MULTILINE)}
+    pinned = read_lock(lock)
     for name, version in packages.items():
         wanted = pinned.get(normalise(name))
         if wanted is not None and not _agrees(version, wanted):

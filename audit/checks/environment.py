@@ -10,11 +10,11 @@ from audit.finding import Finding, Severity
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Every run log that shows its environment: a finding under a seal, else a note."""
+    """Every run log that shows its environment: a finding under a seal, else, or where `audit.toml` admits the variable as foreign, a note."""
     for path, log in context.readable_logs.items():
         names = injected(log.environment or {})
         if names:
-            weight = Severity.FINDING if log.seals else Severity.NOTE
+            weight = Severity.FINDING if log.seals and set(names) - set(context.config.foreign) else Severity.NOTE
             what = "its run started with code from outside the project brought in by its environment"
             cure = f"unset {' '.join(names)}, run again"
             yield Finding(code="A319", severity=weight, place=path, what=what, observed=", ".join(names), cure=cure)
