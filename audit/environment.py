@@ -21,16 +21,17 @@ from audit.digest import sha256_bytes
 TOOL = Path(__file__).resolve().parent
 
 LOGGED = re.compile(
-    r"(ATEN|AUDIT|BLIS|CUBLAS|CUDA|CUDNN|DNNL|GOTO|HF|HIP|JAX|KERAS|KMP|LD|DYLD|MALLOC|MKL|NCCL|NUMBA|NUMEXPR|NVIDIA|OMP|ONEDNN|OPENBLAS|PYTORCH|ROCR"
-    r"|TF|TIKTOKEN|TOKENIZERS|TORCH|TORCHINDUCTOR|TRANSFORMERS|TRITON|VECLIB|XLA)_\w+"
+    r"(ARROW|ATEN|AUDIT|BLIS|CUBLAS|CUDA|CUDNN|DNNL|DYLD|GOMP|GOTO|HF|HIP|HUGGING_FACE|JAX|KERAS|KMP|LD|MALLOC|MKL|NCCL|NPY|NUMBA|NUMEXPR|NUMPY"
+    r"|NVIDIA|OMP|ONEDNN|OPENBLAS|POLARS|PYTORCH|ROCR|TF|TIKTOKEN|TOKENIZERS|TORCH|TORCHINDUCTOR|TRANSFORMERS|TRITON|VECLIB|XLA)_\w+"
     r"|PYTHON\w+|MPL\w+|CC|CXX|CFLAGS|CXXFLAGS|GLIBC_TUNABLES|RANK|LOCAL_RANK|WORLD_SIZE|SOURCE_DATE_EPOCH"
 )
 PASSED = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|TZ|TERM|COLUMNS|LINES|NO_COLOR|PWD|TMPDIR|TEMP|TMP|VIRTUAL_ENV|SSH_AUTH_SOCK|SYSTEMROOT"
-    r"|(LC|XDG|DVC|CONDA|MAMBA|UV|SLURM|SBATCH|PBS|SGE|LSB|OMPI|PMI|PMIX|I_MPI|UCX|DASK|MASTER|MODULE|SSL|AWS|AZURE|GOOGLE|KRB5|PYDANTIC|PYTEST)_?\w*|\w+_CA_BUNDLE|\w+_proxy|\w+_PROXY"
+    r"|(AWS|AZURE|CONDA|DASK|DVC|GOOGLE|I_MPI|KRB5|LC|LSB|MAMBA|MASTER|MLFLOW|MODULE|OMPI|PBS|PMI|PMIX|PYDANTIC|PYTEST|SBATCH|SGE|SLURM|SSL|UCX|UV"
+    r"|WANDB|XDG)_?\w*|\w+_CA_BUNDLE|\w+_proxy|\w+_PROXY"
 )
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
-PLACE = re.compile(r"(^|[\s:;,=])[/~]|[A-Za-z]:\\|://|@")
+PLACE = re.compile(r"[/\\~@]")
 INJECTING = ("LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "PYTHONHOME")
 HIDDEN = "sha256:"
 
@@ -57,8 +58,7 @@ def show(root: Path, name: str, value: str) -> str:
         entries = [Path(entry).resolve() for entry in value.split(os.pathsep) if entry]
         if all(entry.is_relative_to(root.resolve()) for entry in entries):
             return os.pathsep.join(entry.relative_to(root.resolve()).as_posix() for entry in entries)
-    private = SECRET.search(name) or PASSED.fullmatch(name) or PLACE.search(value) or name in ("PYTHONPATH", *INJECTING)
-    private = private or not value.isprintable()
+    private = SECRET.search(name) or PASSED.fullmatch(name) or PLACE.search(value) or not value.isprintable() or name in ("PYTHONPATH", *INJECTING)
     return f"{HIDDEN}{sha256_bytes(value.encode(errors='surrogateescape'))[:12]}" if private else value
 
 

@@ -16,7 +16,7 @@ IGNORE = ".dvcignore"
 def check(context: Context) -> Iterator[Finding]:
     """Every tracked file that counts, by the patterns of all the `.dvcignore` files above it."""
     wanted = sorted(_tracked(context, _counting(context)))
-    for path, source, pattern in _hidden(context.root, wanted):
+    for path, source, pattern in find_hidden(context.root, wanted):
         what = "DVC is told not to look at this file: a change would not make its stages stale"
         yield Finding(code="A320", place=path, what=what, observed=f"{source}: {pattern}", cure=f"remove the pattern from {source}, dvc repro")
 
@@ -38,7 +38,7 @@ def _tracked(context: Context, places: set[str]) -> set[str]:
     return {path for path in listed if path and (path in places or any(str(folder) in places for folder in PurePosixPath(path).parents))}
 
 
-def _hidden(root: Path, paths: list[str]) -> Iterator[tuple[str, str, str]]:
+def find_hidden(root: Path, paths: list[str]) -> Iterator[tuple[str, str, str]]:
     """Path, `.dvcignore` with line, and pattern of what is ignored: git, which has the same patterns, is asked in a folder that holds nothing else."""
     folders = {folder for path in paths for folder in PurePosixPath(path).parents if (root / folder / IGNORE).is_file()}
     if not folders:

@@ -23,7 +23,6 @@ def check(context: Context) -> Iterator[Finding]:
             what, cure = f"its run had another version of {name} than {context.config.paths.lock} pins", "install what is locked, run again"
             yield Finding(code="A318", severity=weight, place=path, what=what, expected=wanted, observed=version, cure=cure)
 
-
     yield from _unpinned(context)
 
 

@@ -11,6 +11,7 @@ from project import Project
 from staged import MODEL, Staged, forge_bytecode
 
 from audit.bytecode import is_forged
+from audit.environment import injected, show
 from audit.finding import Severity
 from audit.packages import differing
 from audit.verify import verify
@@ -204,3 +205,22 @@ def test_variables_are_absent_or_logged(staged: Staged) -> None:
 def test_lock_lines_are_read(line: str, version: str, same: bool) -> None:
     """Names are normalised; extras, markers, comments and hashes are passed over; a pin without a local label allows any."""
     assert (list(differing(f"# pins\n{line}\n", {"A.b": version})) == []) == same
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [("OMP_NUM_THREADS", "4", True), ("CUDA_VISIBLE_DEVICES", "0,1", True), ("CFLAGS", "-O3 -march=native", True), ("HF_TOKEN", "abc", False),
+     ("HF_HOME", "/home/somebody/hf", False), ("TORCH_HOME", "~/torch", False), ("HF_ENDPOINT", "https://mirror.example", False), ("USER", "somebody", False),
+     ("OMP_X", "a\udcffb", False), ("OMP_X", "a\nb", False), ("CFLAGS", "-I/home/somebody", False)],
+)  # fmt: skip
+def test_values_show_no_place_person_or_secret(name: str, value: str, shown: bool, tmp_path: Path) -> None:
+    """A thread count is shown; a token, a home folder, an address, a name and what JSON cannot hold are not."""
+    text = show(tmp_path, name, value)
+    assert (text == value) == shown and (shown or len(text) == len("sha256:") + 12)
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "LD_AUDIT", "PYTHONHOME", "DYLD_INSERT_LIBRARIES", "PYTHONPATH"])
+def test_injecting_variables_are_recognised(name: str, tmp_path: Path) -> None:
+    """By what the log shows of them."""
+    assert injected({name: show(tmp_path, name, "lib.so" if name != "PYTHONPATH" else "/elsewhere")}) == [name]
+    assert injected({"PYTHONPATH": show(tmp_path, "PYTHONPATH", f"{tmp_path}/src")}) == []
