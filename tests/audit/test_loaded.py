@@ -64,6 +64,12 @@ def test_forged_bytecode_of_the_script_stops_it(staged: Staged) -> None:
     assert done.returncode == 1 and done.stderr.startswith("stages/train.py: Python runs bytecode")
 
 
+def test_editors_locks_are_no_sources(staged: Staged) -> None:
+    """A link to nowhere that ends in .py, as an editor leaves it, stops nobody."""
+    (staged.project.root / "src/study/.#model.py").symlink_to("somebody@host.1")
+    assert staged.train().returncode == 0
+
+
 def test_forged_bytecode_for_workers_stops_the_stage(staged: Staged) -> None:
     """A module that only worker processes will import is looked at before they do."""
     staged.project.write("src/study/worker.py", "X = 1\n")
