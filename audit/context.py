@@ -16,7 +16,7 @@ from audit.load import parse_json, parse_yaml, read_bytes
 if TYPE_CHECKING:
     from audit.history import History
     from audit.pipeline import Pipeline
-    from audit.records import Provenance
+    from audit.records import Provenance, RunLog
     from audit.registration import Outcome, Registration, Seal
 
 
@@ -139,6 +139,11 @@ class Context:
         top = self.root / self.config.paths.results
         files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("**/*.run.json"))
         return {path: _attempt(lambda p: parse_model(RunLog, parse_json(self.bytes_of(p) or b"", p), p), path) for path in files}
+
+    @cached_property
+    def readable_logs(self) -> dict[str, RunLog]:
+        """The run logs that can be read, by path."""
+        return {path: log for path, log in self.run_logs.items() if not isinstance(log, Refusal)}
 
     @cached_property
     def _registration_files(self) -> dict[str, Any]:

@@ -242,9 +242,10 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Declare it as an out of its stage, or remove it.",
     ),
     "A313": (
-        "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with.",
-        "The results were made by another command, or with other parameters, than those that are shown.",
-        "dvc repro, and commit dvc.lock.",
+        "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with; or a run read a file "
+        "that is none of its stage's dependencies.",
+        "The results were made by another command, or with other parameters, than those that are shown, or DVC would not see what they were made from.",
+        "dvc repro, and commit dvc.lock; declare the dependency and dvc commit the stage.",
     ),
     "A314": (
         "A record was made from other records, or under other seals, than those that are here.",
@@ -255,6 +256,26 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "A later run of a closed registration gives another verdict than the outcome that was closed.",
         "The first outcome is the result; a better one may not replace it. In no commit yet, it is a reproduction and only a note.",
         "Report the first: restore the verdicts' record; a new question is a new registration.",
+    ),
+    "A317": (
+        "A run loaded a module that is neither the project's, nor Python's, nor listed in an installed package's RECORD.",
+        "A sitecustomize, a .pth file, PYTHONPATH or a file that git ignores changes results while the tree stays clean. Without a seal, a note.",
+        "Remove it, or install it with pip, and run again. A module that is meant (_virtualenv) is named as `foreign` in audit.toml: then it is a note.",
+    ),
+    "A318": (
+        "A run loaded a package's file that is not what its RECORD says, or had another version than the lock file of its start commit pins.",
+        "The same code computes other things with a patched or another library. Without a seal, a note.",
+        "Install afresh from the lock file, run again.",
+    ),
+    "A319": (
+        "A run started with code brought in by its environment: LD_PRELOAD, LD_AUDIT, PYTHONHOME, or PYTHONPATH outside the project.",
+        "Such code runs before any of the project's, and no commit holds it. Without a seal, a note.",
+        "Unset the variable, run again. One that is meant (an allocator) is named as `foreign` in audit.toml: then it is a note.",
+    ),
+    "A320": (
+        "A pattern of a .dvcignore matches a tracked file that a stage depends on, or that a run read or loaded.",
+        "DVC does not see the file change and calls stale results up to date.",
+        "Narrow the pattern, then dvc repro.",
     ),
     **EXPLAINED_DOCUMENT,
 }

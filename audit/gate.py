@@ -13,10 +13,12 @@ from typing import Any
 from audit.config import refuse_strange_record
 from audit.context import Context
 from audit.digest import canonical_json, sha256_bytes, sha256_file, sha256_tree
+from audit.environment import injected, restrict_environment
 from audit.finding import Refusal
 from audit.history import call_git
 from audit.machine import describe_command, describe_machine, describe_packages, describe_threads
-from audit.modules import digest_modules
+from audit.modules import digest_modules, source_files
+from audit.packages import describe_origins, differing, strangers
 from audit.pipeline import DEFINED
 from audit.records import Provenance, Record, RunLog, log_path, write_record
 from audit.registration import derive_seeds, seed_counts
@@ -38,6 +40,8 @@ class Run:
     inputs: Mapping[str, str]
     code: Mapping[str, str]
     changed: tuple[str, ...]
+    environment: Mapping[str, str]
+    resumed: Mapping[str, str] | None
     started: datetime
     clock: float
 
@@ -50,6 +54,7 @@ class Run:
             if name not in produced and digest_path(self.context, name) != digest:
                 raise Refusal(name, "changed while the stage ran", expected=digest[:12], cure="run the stage again")
         code = {**digest_modules(self.context), **self.code}
+        foreign, altered = describe_origins(self.context.root)
         digest = write_record(self.context.root / place, record)
         log = RunLog(
             stage=self.stage,
@@ -63,6 +68,10 @@ class Run:
             code=code,
             seals=self.provenance.seals,
             packages=describe_packages(),
+            altered=altered,
+            foreign=foreign,
+            environment=dict(self.environment),
+            resumed=self.resumed and dict(self.resumed),
             **describe_machine(),
             threads=describe_threads(),
             started=self.started.isoformat(timespec="seconds"),
@@ -81,13 +90,18 @@ def start(
     seed_set: str | None = None,
     set_value: Any = None,
     registrations: Iterable[str] = (),
+    checkpoints: str | Path | None = None,
 ) -> Run:
     """Let a stage begin, or refuse in one line: every registration that names it must stand (sealed, committed, unaltered).
 
-    `registrations` are those whose seal must stand although their `stages` do not name this stage (the judge).
+    `registrations` are those whose seal must stand although their `stages` do not name this stage (the judge); `checkpoints` is the folder
+    that the stage may resume from. The process's environment loses what the stage may not see (see `audit.environment`).
     """
     started, clock = datetime.now(UTC), time.monotonic()
     context = Context.open()
+    code = digest_modules(context)
+    sources = {*source_files(context), *(context.root / name for name in code)}
+    environment = restrict_environment(context.root, sources, context.config.environment)
     standing, exploratory = admit(context, stage, seed_set, set_value, registrations)
     seeds = choose_seeds(context, standing, seed_set, set_value) if seed_set is not None else ()
     digests = {name: digest_path(context, name) for name in (relative(context, path) for path in inputs)}
@@ -98,10 +112,13 @@ def start(
         seeds=seeds,
         data={name: digest for name, digest in digests.items() if is_data(context, name)},
     )
-    code, changed = digest_modules(context), context.history.changed
+    changed = context.history.changed
     warn_of_dirty_code(stage, standing, code, changed)
     warn_of_unpushed(context, standing)
-    return Run(context, stage, seeds, exploratory, provenance, standing, digests, code, changed, started, clock)
+    if standing:
+        warn_of_strangers(context, stage, environment)
+    resumed = digest_checkpoints(context, checkpoints) if checkpoints is not None else None
+    return Run(context, stage, seeds, exploratory, provenance, standing, digests, code, changed, environment, resumed, started, clock)
 
 
 def warn_of_dirty_code(stage: str, standing: Mapping[str, Standing], code: Mapping[str, str], changed: tuple[str, ...]) -> None:
@@ -120,6 +137,25 @@ def warn_of_unpushed(context: Context, standing: Mapping[str, Standing]) -> None
         if not pushed:
             commit = context.history.head[:10]
             print(f"audit: warning: no remote branch holds HEAD ({commit}): a rebase would orphan this run; cure: push first", file=sys.stderr)
+
+
+def warn_of_strangers(context: Context, stage: str, environment: Mapping[str, str]) -> None:
+    """Say on stderr, before a run under a seal costs anything, what its log will have to say of code from elsewhere."""
+    foreign, altered = describe_origins(context.root)
+    lock = context.history.bytes_at(context.history.head, context.config.paths.lock) or b""
+    strange = [f"the module {name}" for name in strangers(foreign, context.config.foreign)] + [f"an altered {name}" for name in altered]
+    strange += [f"{name} {version}, locked as {wanted}" for name, version, wanted in differing(lock.decode(errors="replace"), describe_packages())]
+    strange += [name for name in injected(environment) if name not in context.config.foreign]
+    if strange:
+        more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+        what = f"{stage} starts under a seal with code from outside project, Python and locked packages: {strange[0]}{more}"
+        print(f"audit: warning: {what}; its record will not stand: stop and remove it first", file=sys.stderr)
+
+
+def digest_checkpoints(context: Context, folder: str | Path) -> dict[str, str]:
+    """Path -> SHA-256 of every file in a folder of checkpoints; {} where there is none yet."""
+    files = sorted(file for file in (context.root / folder).rglob("*") if file.is_file())
+    return {relative(context, file): sha256_file(file) for file in files}
 
 
 def admit(

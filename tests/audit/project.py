@@ -7,8 +7,10 @@ import hashlib
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
+from unittest import mock
 
 from audit import gate
 from audit.config import load_config
@@ -45,10 +47,13 @@ DVC = """\
 stages:
   calibrate:
     cmd: python -m stages.calibrate
+    params: [scale]
     outs: [{results/calibrate/calibration.json: {cache: false}}, {results/calibrate/calibration.run.json: {cache: false}}]
   train:
     matrix: {role: [shallow]}
     cmd: python -m stages.train ${item.role}
+    deps: [results/calibrate/calibration.json]
+    params: [scale]
     outs: [{"results/train/${item.role}.json": {cache: false}}, {"results/train/${item.role}.run.json": {cache: false}}]
   analyse:
     cmd: python -m stages.analyse
@@ -61,7 +66,7 @@ stages:
 """
 OUTS = {
     "calibrate": ("python -m stages.calibrate", "results/calibrate/calibration", ()),
-    "train@shallow": ("python -m stages.train shallow", "results/train/shallow", ()),
+    "train@shallow": ("python -m stages.train shallow", "results/train/shallow", ("results/calibrate/calibration.json",)),
     "analyse": ("python -m stages.analyse", "results/analyse/main", ("results/train/shallow.json",)),
     "evaluate": ("python -m audit evaluate pilot", "results/evaluate/pilot", ("results/analyse/main.json",)),
 }
@@ -161,8 +166,11 @@ class Project:
     def context(self) -> Context:
         return Context(self.root, load_config(self.root))
 
-    def inside(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.chdir(self.root)
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """In the project's folder, where a run sees neither the test's own modules, which are no project's, nor its environment."""
+        with contextlib.chdir(self.root), mock.patch.multiple(gate, describe_origins=lambda _: ({}, {}), restrict_environment=lambda *_: {}):
+            yield
 
     def seal(self, name: str = "pilot") -> None:
         with self.inside(), contextlib.redirect_stdout(None):

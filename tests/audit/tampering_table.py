@@ -10,6 +10,7 @@ import tampering
 import tampering_files
 import tampering_metrics
 import tampering_rows
+import tampering_runs
 import tampering_unjudged
 import tampering_witness
 from project import Project
@@ -18,7 +19,7 @@ from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
 WHOLE = frozenset({"A201", "A202", "A203"})
-HISTORY_CHECKS = ("sealing", "closed", "sharing", "order", "refs", "times", "witnesses", "code")
+HISTORY_CHECKS = ("sealing", "closed", "sharing", "order", "refs", "times", "witnesses", "code", "packages", "ignored")
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ TABLE = (
     Row("A210", "witnesses", tampering_witness.proof_of_another_file),
     Row("A212", "witnesses", tampering_witness.truncated_token, exit=2),
     Row("A212", "witnesses", tampering_witness.truncated_proof, exit=2),
-    Row("A300", "pipeline", tampering.bad_lock, exit=2),
+    Row("A300", "pipeline", tampering.bad_lock, also=("ignored",), exit=2),
     Row("A301", "records", tampering_files.truncated, also=("runs", "pipeline")),
     Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
     Row("A301", "records", tampering.repeated_key, also=("runs", "pipeline")),
@@ -126,6 +127,8 @@ TABLE = (
     Row("A311", "code", tampering.other_code),
     Row("A312", "pipeline", tampering.unproduced, also=("runs",)),
     Row("A313", "pipeline", tampering.other_command),
+    Row("A313", "pipeline", tampering_runs.undeclared_input),
+    Row("A313", "pipeline", tampering_runs.undeclared_parameters),
     Row("A314", "runs", tampering.stale_source),
     Row("A105", "seals", tampering_rows.prediction_byte, also=("verdicts",)),
     Row("A104", "sealing", tampering_rows.dropped_registration, also=("runs", "verdicts", "seals", "order", "code")),
@@ -149,4 +152,12 @@ TABLE = (
     Row("A306", "pipeline", tampering_rows.cell_gone, also=("runs", "order")),
     Row("A207", "history", tampering_rows.hidden_edit),
     Row("A204", "order", tampering_rows.widened_tolerance, base="sealed"),
+    Row("A317", "foreign", tampering_runs.foreign_module),
+    Row("A318", "packages", tampering_runs.altered_package),
+    Row("A318", "packages", tampering_runs.other_version, base="sealed"),
+    Row("A319", "environment", tampering_runs.preloaded),
+    Row("A319", "environment", tampering_runs.path_elsewhere),
+    Row("A320", "ignored", tampering_runs.ignored_dependency),
+    Row("A320", "ignored", tampering_runs.ignored_nested),
+    Row("A320", "ignored", tampering_runs.ignored_input),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -19,7 +20,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 def audit(project: Project | Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     root = project.root if isinstance(project, Project) else project
     code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); from audit.cli import main; sys.exit(main())"
-    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=root, env=env, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done
 

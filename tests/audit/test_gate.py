@@ -177,6 +177,15 @@ def test_run_log_says_what_ran(ran: Project) -> None:
     assert "started" not in ran.read("results/train/shallow.json")
 
 
+def test_checkpoints_that_were_there_are_logged(sealed: Project) -> None:
+    """What a run may have resumed from is in its log by digest; without a folder of checkpoints the log says nothing."""
+    sealed.write(".checkpoints/collect/a.part", "half")
+    sealed.train(run=sealed.start("train@shallow", seed_set="main", set_value="pilot", checkpoints=".checkpoints/collect"))
+    assert json.loads(sealed.read("results/train/shallow.run.json"))["resumed"] == {".checkpoints/collect/a.part": sha256_bytes(b"half")}
+    sealed.train()
+    assert "resumed" not in json.loads(sealed.read("results/train/shallow.run.json"))
+
+
 def test_input_that_changes_during_the_run_stops_it(sealed: Project) -> None:
     """A record is not written when what it was made from is no longer there."""
     run = sealed.start("collect", inputs=["judge.py"])
