@@ -186,14 +186,6 @@ class Context:
         read = {name: _attempt(parse_seal, data, self.seal_path(name)) for name, data in found.items() if isinstance(data, bytes)}
         return {name: value for name, value in read.items() if not isinstance(value, Refusal)}
 
-    def seeds_of(self, name: str) -> dict[str, tuple[int, ...]]:
-        """The derived seeds of a sealed registration, by set; {} while the seal that they derive from is not there."""
-        from audit.registration import derive_seeds, seed_counts
-
-        registration = self.registrations[name]
-        seal, counts = self.seals.get(registration.seed_owner), seed_counts(registration, self.registrations)
-        return {} if seal is None else {drawn: derive_seeds(seal, drawn, count) for drawn, count in counts.items()}
-
     def _settled(self, path: str) -> bytes | None:
         """Bytes of the working tree that HEAD holds too; without a history, which is a finding of its own, those that are there."""
         data = _attempt(self.bytes_of, path)

@@ -19,7 +19,8 @@ from audit.machine import describe_command, describe_machine, describe_packages,
 from audit.modules import digest_modules
 from audit.pipeline import DEFINED
 from audit.records import Provenance, Record, RunLog, log_path, write_record
-from audit.registration import derive_seeds, seed_counts
+from audit.registration import derive_seeds
+from audit.seed_sets import seed_counts
 from audit.standing import Standing, all_registrations, read_standing
 
 

@@ -270,11 +270,6 @@ def parse_seal(data: bytes, place: str) -> Seal:
     return seal
 
 
-def seed_counts(registration: Registration, registrations: Mapping[str, Registration]) -> dict[str, int]:
-    """Name of each seed set of a registration -> its number of seeds: its own sets, or those of the one it shares them with."""
-    return dict(registrations.get(registration.seed_owner, registration).seeds.sets)
-
-
 def seed_text(seal: Seal, seed_set: str, index: int) -> str:
     """The text whose SHA-256 gives one seed: one line per field; `-` stands for no witness."""
     return f"audit-seed-1\n{seal.id}\n{seal.content}\n-\n{seed_set}\n{index}\n"

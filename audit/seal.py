@@ -14,7 +14,8 @@ from audit.history import LINK, SUBMODULE, WHOLE_CLONE, call_git
 from audit.load import parse_json, parse_yaml, write_bytes
 from audit.quantities import find_quantity
 from audit.records import log_path
-from audit.registration import FrozenParameter, Registration, Seal, derive_seeds, digest_value, look_up, parse_registration
+from audit.registration import FrozenParameter, Registration, Seal, digest_value, look_up, parse_registration
+from audit.seed_sets import derive_sets
 from audit.standing import all_registrations, read_standing, same_but_line_endings
 
 BYTE_CHANGING = {"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"}
@@ -186,11 +187,11 @@ def refuse_rivals(context: Context, registration: Registration) -> None:
             raise Refusal(place, what, expected=expected, cure=cure)
 
 
-def find_seed_seal(context: Context, registration: Registration, seal: Seal) -> tuple[Seal, dict[str, int]]:
-    """The seal that the seeds derive from, and the number of seeds of each set: this one, or that of the owner it shares them with."""
+def find_seed_owner(context: Context, registration: Registration, seal: Seal) -> tuple[Registration, Seal]:
+    """The registration that owns the seeds, with its seal: this one, or the one it shares them with, which must stand and not be closed."""
     place, name = f"{context.config.paths.prereg}/{registration.id}.yaml: seeds.same_as", registration.seeds.same_as
     if name is None:
-        return seal, registration.seeds.sets
+        return registration, seal
     if name not in all_registrations(context):
         raise Refusal(place, f"no registration {name!r}", expected="the id of a sealed registration", cure="correct the id")
     owner = read_standing(context, name)
@@ -199,15 +200,15 @@ def find_seed_seal(context: Context, registration: Registration, seal: Seal) -> 
         raise Refusal(place, f"{name} has no seeds of its own", expected="the registration whose seal gives the seeds", observed=name, cure=cure)
     if owner.closed:
         raise Refusal(place, f"{name} is closed: its runs came before this seal", expected="a registration that has not run", cure="seeds of its own")
-    return owner.seal, owner.registration.seeds.sets
+    return owner.registration, owner.seal
 
 
 def refuse_known_outcome(context: Context, registration: Registration, seal: Seal) -> None:
     """Refuse when a judged record with this seal's id or seeds exists already, here or anywhere in history; of shared seeds, any record."""
-    source, counts = find_seed_seal(context, registration, seal)
-    seeds = {seed for name, count in counts.items() for seed in derive_seeds(source, name, count)}
+    owner, source = find_seed_owner(context, registration, seal)
+    seeds = {seed for drawn in derive_sets(owner, source).values() for seed in drawn}
     history, paths = context.history, {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values())
-    if source.id != seal.id:
+    if owner.id != registration.id:
         paths |= {*context.record_paths, *history.paths_ever(context.config.paths.results, ".json")}
     for path in sorted(paths):
         present = context.bytes_of(path)

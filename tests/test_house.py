@@ -19,7 +19,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "records quantities config",
     "registration pipeline numbers templates",
     "history verdict context numbers.keys numbers.exemptions",
-    "document standing modules logs order provenance pdf",
+    "document standing seed_sets modules logs order provenance pdf",
     "gate render seal evaluate building versions",
     "checks",
     "verify compare rendering status close explain schema numbers_command",

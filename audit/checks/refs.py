@@ -11,6 +11,7 @@ from audit.load import parse_json
 from audit.logs import Logs
 from audit.order import Order, open_order
 from audit.registration import Registration, Seal
+from audit.seed_sets import read_sets
 from audit.versions import committed_versions
 
 
@@ -58,7 +59,7 @@ def _early(record: str, path: str, commit: str) -> Finding:
 def _others(context: Context, order: Order) -> list[str]:
     """Paths of records that only other refs hold, and that name the seal or one of its seeds."""
     history, results = context.history, f"{context.history.prefix}{context.config.paths.results}/"
-    seeds, found = {seed for drawn in context.seeds_of(order.seal.id).values() for seed in drawn}, []
+    seeds, found = {seed for drawn in read_sets(context, order.seal.id).values() for seed in drawn}, []
     for path, blobs in history.elsewhere.versions.items():
         if path.startswith(results) and path.endswith(".json") and not path.endswith(".run.json"):
             fresh = (blob for blob in blobs if blob not in history.log.additions)

@@ -11,6 +11,7 @@ from audit.finding import Finding, Refusal
 from audit.load import parse_json
 from audit.logs import Logs
 from audit.registration import Registration
+from audit.seed_sets import read_sets
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -46,7 +47,7 @@ def _shared(context: Context, registration: Registration) -> Iterator[Finding]:
         return
     history, path = context.history, context.seal_path(registration.id)
     seal = history.blob_at(history.head, path)
-    for place, start in _runs(context, {seed for drawn in context.seeds_of(owner).values() for seed in drawn}):
+    for place, start in _runs(context, {seed for drawn in read_sets(context, owner).values() for seed in drawn}):
         if seal is None or (history.knows(start) and history.blob_at(start, path) != seal):
             what = f"a run on the seeds of {owner} started without this seal: its predictions are post hoc"
             observed = f"the run of {place} started from {start[:10]}"

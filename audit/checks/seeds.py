@@ -7,6 +7,7 @@ from typing import Any
 
 from audit.context import Context
 from audit.finding import Finding
+from audit.seed_sets import read_sets
 
 SEEDS = ("seed", "seeds")
 
@@ -25,7 +26,7 @@ def count(context: Context) -> str:
 
 
 def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str) -> Iterator[Finding]:
-    sets = context.seeds_of(name)
+    sets = read_sets(context, name)
     if sets and seeds not in sets.values():
         nearest = max(sets.values(), key=lambda wanted: len(set(wanted) & set(seeds)))
         what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"

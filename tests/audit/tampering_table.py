@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import broken_scripts
 import tampering
 import tampering_files
+import tampering_sharing
 from project import Project
 
 from audit.checks import TABLE as CHECKS
@@ -58,8 +59,8 @@ TABLE = (
     Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order")),
     Row("A301", "records", tampering_files.linked_folder),
     Row("A305", "runs", tampering_files.linked_log, also=("order",)),
-    Row("A122", "sharing", tampering.rival_seeds, base="sealed", also=("pipeline",)),
-    Row("A122", "sharing", tampering.shared_after_the_run, also=("order", "runs")),
+    Row("A122", "sharing", tampering_sharing.rival_seeds, base="sealed", also=("pipeline",)),
+    Row("A122", "sharing", tampering_sharing.shared_after_the_run, also=("order", "runs")),
     Row("A200", "order", tampering.lost_object, exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
     Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
@@ -70,7 +71,7 @@ TABLE = (
     Row("A206", "history", tampering.grafts_file),
     Row("A207", "history", tampering.hidden_from_git),
     Row("A207", "history", tampering.assumed_unchanged),
-    Row("A208", "refs", tampering.shown_elsewhere_first),
+    Row("A208", "refs", tampering_sharing.shown_elsewhere_first),
     Row("A300", "pipeline", tampering.bad_lock, exit=2),
     Row("A301", "records", tampering_files.truncated, also=("runs", "pipeline")),
     Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
