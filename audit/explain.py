@@ -121,7 +121,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "A record that came first cannot be confirmed: register anew, run again. After a squash, push the start commit as tag audit/start/N.",
     ),
     "A202": (
-        "The run's evidence: no run log names the record with a start commit that holds the seal.",
+        "The run's evidence: no run log in the history names the record with a start commit that holds the seal, or the record names another seal.",
         "A run held back and committed after the seal looks in order to git alone.",
         "Commit run logs with their records. Never squash or rebase a seal and its run together.",
     ),
@@ -131,12 +131,12 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Freeze the input in the registration, or make it by a logged stage after the seal.",
     ),
     "A204": (
-        "Another outcome under the same seal stands in history, with other quantities.",
+        "Another outcome under the same seal, later or on a side branch, stands in history with other quantities, by the first one's tolerance.",
         "The first outcome is the outcome; a later one may have been mended.",
         "Restore and report the first version.",
     ),
     "A205": (
-        "There is no whole git history: no repository, a shallow clone, or a repository that merely surrounds the project.",
+        "There is no whole git history: no repository, a shallow clone, objects that do not give their ids, or a repository around the project.",
         "Order is proved by ancestry; what is cut off cannot be told.",
         "git fetch --unshallow, or clone with history (in CI: fetch-depth 0).",
     ),

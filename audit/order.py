@@ -30,8 +30,6 @@ class Order:
     path: str
     blob: str
     sha256: str
-    declared: frozenset[str] = frozenset()
-    """Digests of source files whose change since the seal is a declared deviation."""
 
     @cached_property
     def frozen(self) -> frozenset[str]:
@@ -115,10 +113,7 @@ class Order:
 
     def _input(self, place: str, commit: str | None, logged: Logged, path: str, digest: str) -> Iterator[Finding]:
         """(c) an input is frozen, source text of the commit, or made by a run for which (a) to (c) hold."""
-        if digest in self.frozen or self._is_reproduction(path, digest):
-            return
-        if self._is_source(commit, logged, path, digest):
-            yield from self._deviation(place, logged, path, digest)
+        if digest in self.frozen or self._is_source(commit, logged, path, digest) or self._is_reproduction(path, digest):
             return
         makers = self.logs.naming(digest)
         if not makers:
@@ -163,19 +158,6 @@ class Order:
         history = self.context.history
         versions = [history.bytes_at(commit, path)] if commit else [history.bytes_at(logged.commit, path), self.context.bytes_of(path)]
         return any(data is not None and sha256_bytes(data) == digest for data in versions)
-
-    def _deviation(self, place: str, logged: Logged, path: str, digest: str) -> Iterator[Finding]:
-        """Source text that is not what it was when the seal was committed; parameters are frozen by value instead."""
-        if path == self.context.config.paths.parameters or digest in self.declared or digest in self._sealed_with(path):
-            return
-        what = f"its run read {path}, which is not what it was when the seal was committed and which the seal does not freeze"
-        cure = f"restore it and run again, or declare it in {self.context.config.paths.prereg}/{self.seal.id}.deviations.yaml"
-        yield self._finding(INPUT, place, what, f"{logged.path} names {digest[:12]}", cure, expected=f"{path} of the seal's commit")
-
-    def _sealed_with(self, path: str) -> set[str]:
-        history = self.context.history
-        versions = (history.bytes_at(commit, path) for commit in history.introductions(self.blob))
-        return {sha256_bytes(data) for data in versions if data is not None}
 
     def _held_by(self, commit: str) -> bool:
         return self.context.history.blob_at(commit, self.path) == self.blob

@@ -11,6 +11,7 @@ import tampering_files
 import tampering_metrics
 import tampering_rows
 import tampering_runs
+import tampering_sharing
 import tampering_unjudged
 import tampering_witness
 from project import Project
@@ -67,8 +68,8 @@ TABLE = (
     Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order")),
     Row("A301", "records", tampering_files.linked_folder),
     Row("A305", "runs", tampering_files.linked_log, also=("order",)),
-    Row("A122", "sharing", tampering.rival_seeds, base="sealed", also=("pipeline",)),
-    Row("A122", "sharing", tampering.shared_after_the_run, also=("order", "runs")),
+    Row("A122", "sharing", tampering_sharing.rival_seeds, base="sealed", also=("pipeline",)),
+    Row("A122", "sharing", tampering_sharing.shared_after_the_run, also=("order", "runs")),
     Row("A123", "unjudged", tampering_unjudged.run_in_part, base="sealed"),
     Row("A123", "unjudged", tampering_unjudged.trained_only, base="sealed", also=("pipeline",)),
     Row("A123", "unjudged", tampering_unjudged.passed_over, base="drafted"),
@@ -84,7 +85,7 @@ TABLE = (
     Row("A206", "history", tampering.grafts_file),
     Row("A207", "history", tampering.hidden_from_git),
     Row("A207", "history", tampering.assumed_unchanged),
-    Row("A208", "refs", tampering.shown_elsewhere_first),
+    Row("A208", "refs", tampering_sharing.shown_elsewhere_first),
     Row("A210", "witnesses", tampering_witness.token_of_another_seal),
     Row("A210", "witnesses", tampering_witness.altered_time),
     Row("A210", "witnesses", tampering_witness.another_request),

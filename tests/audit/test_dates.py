@@ -14,7 +14,9 @@ from audit.finding import Severity
 from audit.verify import verify
 
 YEARS = ("2009-05-04T00:00:00Z", "2039-05-04T00:00:00Z")
-ANSWERS = [(script, 0) for script in scripts.PASS] + [(script, 1) for script in broken_scripts.FAIL] + [(script, 2) for script in broken_scripts.CANNOT]
+ANSWERS = (
+    [(script, 0) for script in scripts.PASS] + [(script, 1) for script in broken_scripts.FAIL] + [(script, 2) for script in broken_scripts.CANNOT]
+)
 CASES = [(script, code, date) for (script, code), date in zip(ANSWERS, cycle(YEARS), strict=False)]
 
 

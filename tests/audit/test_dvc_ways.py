@@ -23,6 +23,14 @@ def piped(begun: Piped, tmp_path: Path) -> Piped:
     return begun.copy(tmp_path / "piped")
 
 
+@pytest.fixture(scope="session")
+def staged(begun: Piped, tmp_path_factory: pytest.TempPathFactory) -> Piped:
+    """A careless experiment made while the seal was only staged; the seal was committed after it."""
+    project = begun.copy(tmp_path_factory.mktemp("dvc") / "staged")
+    dvc_ways.staged_experiment(project)
+    return project
+
+
 def lines(report: Report) -> str:
     return "\n".join(finding.line() for finding in report.findings)
 
@@ -45,7 +53,18 @@ def test_honest_way_passes(way, piped: Piped) -> None:
 def test_run_from_before_the_seal_fails(way, piped: Piped) -> None:
     """A run that began without the committed seal is found, though the seal lay in the index and in the experiment's commit."""
     way(piped)
-    report = verify(piped.context())
+    refuse_order(verify(piped.context()))
+
+
+@pytest.mark.parametrize("way", dvc_ways.FAIL_STAGED, ids=lambda way: way.__name__)
+def test_experiment_with_a_staged_seal_fails(way, staged: Piped, tmp_path: Path) -> None:
+    """Neither way home hides that the experiment began at a commit without the seal."""
+    project = staged.copy(tmp_path / "project")
+    way(project)
+    refuse_order(verify(project.context()))
+
+
+def refuse_order(report: Report) -> None:
     assert report.code == 1, lines(report)
     assert failing(report) & {"A201", "A202"}, lines(report)
 

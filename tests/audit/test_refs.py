@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import tampering
+import tampering_sharing
 from project import Project
 
 from audit.finding import Severity
@@ -56,7 +56,7 @@ def test_whole_clone_without_other_refs_is_silent(ran: Project) -> None:
 
 def test_pruned_reflog_is_no_failure(ran: Project) -> None:
     """What is lost beside the history costs at most a note: the order inside it is known."""
-    tampering.shown_elsewhere_first(ran)
+    tampering_sharing.shown_elsewhere_first(ran)
     lost = ran.git("rev-parse", "abandoned^{tree}")
     (ran.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
     report = verify(ran.context())

@@ -80,7 +80,10 @@ REFUSED: list[tuple[Callable[[Project], None], str]] = [
     (unknown_owner, "prereg/shared.yaml: seeds.same_as: no registration 'nobody'; expected the id of a sealed registration"),
     (itself, "prereg/shared.yaml: value is not valid; expected seeds.same_as with the id of another registration"),
     (chain, "prereg/shared.yaml: seeds.same_as: middle has no seeds of its own"),
-    (rival, "prereg/shared.yaml: claims seed set 'main', which pilot owns under the same parameters; expected one seal for a seed set; cure: seeds: {same"),
+    (
+        rival,
+        "prereg/shared.yaml: claims seed set 'main', which pilot owns under the same parameters; expected one seal for a seed set; cure: seeds: {same",
+    ),
 ]
 
 
@@ -102,7 +105,9 @@ def test_the_owner_is_named_in_the_parameters(sealed: Project) -> None:
         sealed.start("collect", seed_set="main", set_value="shared")
 
 
-@pytest.mark.parametrize("seeds", ["{}", "{from: seal}", "{sets: {main: 3}}", "{from: seal, sets: {main: 3}, same_as: other}", "{same_as: pilot, from: seal}"])
+@pytest.mark.parametrize(
+    "seeds", ["{}", "{from: seal}", "{sets: {main: 3}}", "{from: seal, sets: {main: 3}, same_as: other}", "{same_as: pilot, from: seal}"]
+)
 def test_seeds_have_one_source(seeds: str) -> None:
     """Seeds come from the own seal, with sets, or from another registration's; never from both or neither."""
     with pytest.raises(Refusal, match="either `from` with `sets`, or `same_as` alone"):

@@ -6,11 +6,9 @@ import zlib
 
 import pytest
 import tampering
-from project import Project, Training, counted
+from project import Project
 
 from audit.finding import Severity
-from audit.logs import Logs
-from audit.order import open_order
 from audit.verify import Report, verify
 from audit.versions import Version, find_mended, moved_quantities
 
@@ -100,39 +98,6 @@ def test_uncommitted_recomputation_is_no_version(ran: Project) -> None:
     """A run that is in no commit is a reproduction, even where it differs."""
     ran.analyse((1, 0, 0))
     assert "A204" not in lines(verify(ran.context()))
-
-
-def collect(p: Project) -> None:
-    """A run under the seal whose judged record was made from a file of the repository."""
-    run = p.start("train@shallow", inputs=["data.txt"], seed_set="main", set_value="pilot")
-    with p.inside():
-        run.finish(Training(provenance=run.provenance, score=counted([1, 1, 1])), "results/train/shallow.json")
-    p.analyse()
-    p.evaluate()
-    p.lock()
-    p.commit("Results")
-
-
-def test_source_that_changed_since_the_seal(drafted: Project) -> None:
-    """An input that is neither frozen nor as the seal's commit had it is found, until its digest is declared; unchanged it passes."""
-    drafted.write("data.txt", "old\n")
-    drafted.commit("Data")
-    drafted.sealed()
-    honest = drafted.copy(drafted.root.parent / "honest")
-    collect(honest)
-    assert verify(honest.context()).code == 0
-    drafted.write("data.txt", "new\n")
-    drafted.commit("Other data")
-    collect(drafted)
-    report = verify(drafted.context())
-    assert failing(report) == {"A203"}, lines(report)
-    assert "its run read data.txt, which is not what it was when the seal was committed" in lines(report)
-    context = drafted.context()
-    order = open_order(context, Logs(context), context.seals["pilot"])
-    declared = type(order)(**{**vars(order), "declared": frozenset({context.history.objects.sha256(context.history.blob_id(b"new\n"))})})
-    data = context.bytes_of("results/analyse/main.json")
-    assert [finding.code for finding in order.rule("x", data)] == ["A203"]
-    assert declared.rule("x", data) == []
 
 
 def test_uncommitted_log_is_no_evidence(sealed: Project) -> None:
