@@ -91,6 +91,8 @@ GOOD: dict[str, tuple[dict[str, object], str | None, dict[str, object]]] = {
     "all six against a rival": ({"op": ">", "than": "b", "units": 6}, None, {"null": "No."}),
     "a difference above zero": ({"op": ">", "value": 0}, None, {}),
     "a count that can fail": ({"op": ">=", "value": 1}, "count", {}),
+    "a count of six may be above five": ({"op": "<=", "value": 5}, "count", {}),
+    "a share may be one": ({"op": "<", "value": 1}, "share", {}),
     "a count of none": ({"op": "==", "value": 0}, "count", {}),
     "a median of zero or more": ({"op": ">=", "value": 0}, "median", {}),
     "an interval narrower than the effect": ({"op": "in", "low": 1, "high": 1.9}, None, {}),
