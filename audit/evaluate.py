@@ -231,6 +231,8 @@ def print_verdicts(verdicts: Verdicts) -> None:
     """One line a prediction, then the count."""
     for shown in verdicts.predictions:
         print(_line(shown.id, shown.verdict, shown.target, shown.observed, f"[post hoc] {shown.claim}" if shown.post_hoc else shown.claim))
+    for warning in verdicts.warnings or ():
+        print(escape(f"sealed with the warning: {warning}"))
     if verdicts.evaluated:
         tally = f"{verdicts.met.value} met, {verdicts.missed.value} missed, {verdicts.undecided.value} undecided of {verdicts.of.value}"
         print(f"{verdicts.registration}: {tally}")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from audit.chance import Chance, chance_of, show
-from audit.predictions import Comparison, Part, Prediction
+from audit.predictions import OPERATORS, Comparison, Part, Prediction
 from audit.records import Quantity
 from audit.registration import Registration
 from audit.verdict import holds
@@ -36,6 +36,9 @@ def lint_prediction(registration: Registration, prediction: Prediction, known: Q
     yield from _population(registration, prediction, units)
     if known is not None and known.values is None:
         yield "names a metric without values per unit: nobody can compute it again"
+    for rule in prediction.undecided or ():
+        if all(OPERATORS[rule.op](value, rule.value) for value in (0, math.inf)):
+            yield f"cannot lose where {rule.key} cannot be negative: it is undecided when {rule.key} {rule.op} {rule.value}"
     for part in prediction.comparator.parts():
         yield from _range(prediction, part, units, known)
         yield from _smallest_effect(prediction, part)

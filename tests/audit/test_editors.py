@@ -58,6 +58,13 @@ def test_editors_and_parser_allow_the_same_conjunctions(value: dict[str, object]
     assert VALIDATOR.is_valid(value) == parses(value)
 
 
+@pytest.mark.parametrize("beside", [{}, *({name: sample} for name, sample in SAMPLES.items()), {"units": 2}, {"op": ">"}], ids=lambda beside: str(*beside))
+def test_nothing_stands_beside_a_conjunction(beside: dict[str, object]) -> None:
+    """Two sound parts are a comparator alone, and none with any target, operator or count beside them."""
+    value = {"all": [{"op": ">", "value": 1}, {"op": "<", "value": 2, "key": "k"}], **beside}
+    assert VALIDATOR.is_valid(value) == parses(value) == (not beside)
+
+
 @pytest.mark.parametrize("path", [ROOT / "prereg/pilot.yaml", None], ids=["of this repository", "of the tests"])
 def test_registrations_fit_the_schema(path: Path | None) -> None:
     """A registration that is read is one that an editor accepts, short forms included."""

@@ -8,9 +8,11 @@ import pytest
 from project import PILOT, Project
 from ruamel.yaml import YAML
 
+from audit.evaluate import main as evaluate
 from audit.lint import lint
 from audit.records import Quantity
 from audit.registration import Registration, parse_registration
+from audit.verify import verify
 
 PLACE = "prereg/pilot.yaml"
 FINE = {"population": {"set": "main", "depths": [6, 12]}, "null": {"text": "No.", "chance": 0.01, "mde": 0.5}}
@@ -68,6 +70,10 @@ WARNED: dict[str, tuple[dict[str, object], str | None, dict[str, object], str]] 
     "equivalence without an effect": ({"op": "in", "than": "b", "band": 0.1}, None, {"null": null(chance=0.01)}, "predicts in b +- 0.1 and its null has no minimum"),
     "band as wide as the effect": ({"op": "in", "than": "b", "band": 0.5}, None, {}, "allows 0.5 around its target, no less than the smallest effect that would be noticed, 0.5"),
     "interval wider than the effect": ({"op": "in", "low": 1, "high": 3}, None, {}, "allows 1.0 around its target, no less than the smallest effect"),
+    "always undecided": (
+        {"op": ">", "value": 1}, None, {"undecided": {"key": "settled", "op": ">=", "value": 0}},
+        "cannot lose where settled cannot be negative: it is undecided when settled >= 0",
+    ),
     "a part that cannot fail": ({"all": [{"op": ">=", "value": 0}, {"op": "<", "value": 3}]}, "count", {}, "cannot fail: every count of its units is >= 0"),
 }  # fmt: skip
 
@@ -85,11 +91,14 @@ GOOD: dict[str, tuple[dict[str, object], str | None, dict[str, object]]] = {
     "all six against a rival": ({"op": ">", "than": "b", "units": 6}, None, {"null": "No."}),
     "a difference above zero": ({"op": ">", "value": 0}, None, {}),
     "a count that can fail": ({"op": ">=", "value": 1}, "count", {}),
+    "a count of six may be above five": ({"op": "<=", "value": 5}, "count", {}),
+    "a share may be one": ({"op": "<", "value": 1}, "share", {}),
     "a count of none": ({"op": "==", "value": 0}, "count", {}),
     "a median of zero or more": ({"op": ">=", "value": 0}, "median", {}),
     "an interval narrower than the effect": ({"op": "in", "low": 1, "high": 1.9}, None, {}),
     "a high correlation": ({"op": ">=", "value": 0.9, "rank_correlation": "b"}, None, {"null": "No."}),
     "as many units as there are": ({"op": ">", "value": 1, "units": 6}, None, {}),
+    "undecided below a count": ({"op": ">", "value": 1}, None, {"undecided": [{"key": "settled", "op": "<", "value": 5}]}),
     "classes": ({"op": ">", "value": 1, "labels": "b", "units": 6}, None, {"null": null(unit_chance=0.5)}),
     "several": ({"all": [{"op": ">", "value": 1}, {"key": "c", "op": "<", "than": "d"}]}, None, {}),
 }
@@ -136,7 +145,9 @@ def test_warnings_are_sealed_and_stand_beside_the_verdicts(drafted: Project, cap
     assert {"population", "chance", "chance_text"} & one.keys() == set()
     assert (two["population"], two["chance"]["value"]) == ("3 seeds of main at deep", 0.5)
     assert two["chance_text"].startswith("1/2 = 0.5: at least 2 of 3 independent units")
-    from audit.verify import verify
-
     report = verify(drafted.context())
     assert report.code == 0, [finding.line() for finding in report.findings]
+    capsys.readouterr()
+    with drafted.inside():
+        evaluate("pilot", None, None)
+    assert [line for line in capsys.readouterr().out.splitlines() if "sealed with the warning" in line] == [f"sealed with the warning: {text}" for text in wanted]
