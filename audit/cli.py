@@ -56,6 +56,16 @@ def verify(form: str, stage: str | None) -> None:
 
 @cli.command()
 @click.argument("registration")
+@click.option("--title", help="What is asked, in one line.")
+def new(registration: str, title: str | None) -> None:
+    """Write the draft of a registration, guessed from dvc.yaml and the records."""
+    from audit.new import main
+
+    main(registration, title)
+
+
+@cli.command()
+@click.argument("registration")
 def seal(registration: str) -> None:
     """Seal a committed registration: digests of its text and of what it freezes, once and for ever."""
     from audit.seal import main
@@ -64,8 +74,17 @@ def seal(registration: str) -> None:
 
 
 @cli.command()
+@click.argument("registration")
+def amend(registration: str) -> None:
+    """Draft the next amendment of a sealed registration; once the draft is committed, seal it."""
+    from audit.amend import main
+
+    main(registration)
+
+
+@cli.command()
 def status() -> None:
-    """Say of each registration how far it is: draft, sealed, run, judged, closed."""
+    """Say of each registration how far it is: draft, sealed, run, judged, closed; amended and deviating how often."""
     from audit.status import main
 
     main()

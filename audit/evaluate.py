@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from audit import gate
+from audit.chain import Link, standing_amendments
 from audit.context import Context
 from audit.finding import Refusal, escape
 from audit.load import parse_json
@@ -17,7 +18,7 @@ from audit.verdict import Judgement, judge, reading_of
 ELSEWHERE = "not evaluated here"
 
 
-class PredictionVerdict(Frozen):
+class Judged(Frozen):
     """One prediction, the metric as it was found, and the verdict."""
 
     id: str
@@ -35,6 +36,21 @@ class PredictionVerdict(Frozen):
     """Where the prediction is about units: how many of them compare as registered; the values say which."""
 
 
+class AmendedVerdict(Judged):
+    """What an amendment would judge instead of a registered prediction, or beside them; it counts nowhere."""
+
+    number: int
+    """Of the amendment; of several that speak of one prediction, the last."""
+    sealed: Literal["before outcome", "after outcome"]
+    """By ancestry: `before` only where every outcome in history, and every run that made one, came after the amendment's seal."""
+
+
+class PredictionVerdict(Judged):
+    """One registered prediction with its verdict, and beside it the amended one."""
+
+    amended: AmendedVerdict | None = None
+
+
 class Verdicts(Record):
     """What became of every prediction of a registration."""
 
@@ -48,6 +64,8 @@ class Verdicts(Record):
     reason: str | None = None
     """Why it is not evaluated."""
     predictions: tuple[PredictionVerdict, ...]
+    added: tuple[AmendedVerdict, ...] | None = None
+    """Predictions that amendments add; never among the counts."""
     met: Quantity
     missed: Quantity
     undecided: Quantity
@@ -99,14 +117,16 @@ def evaluate(context: Context, registration: Registration, path: str) -> Verdict
     """Judge a registration from its sealed and recorded inputs and write record and run log."""
     unmet = registration.unmet(context.parameters)
     files = {} if unmet else metric_files(context, registration)
+    links = standing_amendments(context, registration.id)
+    amendments = [path for link in links for path in (link.seal.amendment, context.seal_path(link.seal.id))]
     name = f"{context.config.paths.prereg}/{registration.id}.yaml"
     run = gate.start(
         stage="evaluate",
         parameters={"registration": registration.id, "evaluated": unmet is None},
-        inputs=[name, *files.values()],
+        inputs=[name, *amendments, *files.values()],
         registrations=() if unmet else (registration.id,),
     )
-    verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]))
+    verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]), links)
     run.finish(verdicts, path)
     return verdicts
 
@@ -126,12 +146,16 @@ def read_record(context: Context, path: str) -> Any:
     return parse_json(data, path)
 
 
-def compute_verdicts(registration: Registration, provenance: Provenance, unmet: str | None, read: Callable[[str], Any]) -> Verdicts:
-    """The verdicts' record, a pure function of registration, provenance and records."""
+def compute_verdicts(
+    registration: Registration, provenance: Provenance, unmet: str | None, read: Callable[[str], Any], links: tuple[Link, ...] = ()
+) -> Verdicts:
+    """The verdicts' record, a pure function of registration, provenance, records and amendments."""
     judgements = () if unmet else judge(registration, read)
     found = {judgement.prediction.id: judgement for judgement in judgements}
     verdicts = {name: judgement.verdict for name, judgement in found.items()}
     counts = {verdict: count(sum(1 for given in verdicts.values() if given == verdict)) for verdict in ("met", "missed", "undecided")}
+    amended = judge_amendments(registration, links, None if unmet else read)
+    added = tuple(row for name, row in amended.items() if name not in {prediction.id for prediction in registration.predictions})
     return Verdicts(
         provenance=provenance,
         registration=registration.id,
@@ -139,7 +163,11 @@ def compute_verdicts(registration: Registration, provenance: Provenance, unmet: 
         primary=registration.primary,
         evaluated=unmet is None,
         reason=unmet,
-        predictions=tuple(_show(prediction, found.get(prediction.id)) for prediction in registration.predictions),
+        predictions=tuple(
+            PredictionVerdict(**_show(prediction, found.get(prediction.id)), amended=amended.get(prediction.id))
+            for prediction in registration.predictions
+        ),
+        added=added or None,
         **counts,
         of=count(len(registration.predictions)),
         reading=reading_of(registration, verdicts),
@@ -151,8 +179,19 @@ def count(number: int) -> Quantity:
     return Quantity(value=number, unit="1", digits=0, style="integer", tolerance=0)
 
 
-def _show(prediction: Any, judgement: Judgement | None) -> PredictionVerdict:
-    return PredictionVerdict(
+def judge_amendments(registration: Registration, links: tuple[Link, ...], read: Callable[[str], Any] | None) -> dict[str, AmendedVerdict]:
+    """What the amendments say of each prediction they name, the last word of several; without `read` nothing is judged."""
+    rows: dict[str, AmendedVerdict] = {}
+    for link in links:
+        predictions = link.amendment.predictions
+        judgements = judge(registration.model_copy(update={"predictions": predictions}), read) if read else (None,) * len(predictions)
+        for prediction, judgement in zip(predictions, judgements, strict=True):
+            rows[prediction.id] = AmendedVerdict(**_show(prediction, judgement), number=link.amendment.number, sealed=link.sealed)
+    return rows
+
+
+def _show(prediction: Any, judgement: Judgement | None) -> dict[str, Any]:
+    return dict(
         id=prediction.id,
         claim=prediction.claim,
         metric=f"{prediction.metric.file}:{prediction.metric.key}",
@@ -184,6 +223,10 @@ def print_verdicts(verdicts: Verdicts) -> None:
     """One line a prediction, then the count."""
     for shown in verdicts.predictions:
         print(_line(shown.id, shown.verdict, shown.target, shown.observed, shown.claim))
+        if shown.amended:
+            print(_amended_line(shown.amended, "instead"))
+    for added in verdicts.added or ():
+        print(_amended_line(added, "besides"))
     if verdicts.evaluated:
         tally = f"{verdicts.met.value} met, {verdicts.missed.value} missed, {verdicts.undecided.value} undecided of {verdicts.of.value}"
         print(f"{verdicts.registration}: {tally}")
@@ -194,3 +237,8 @@ def print_verdicts(verdicts: Verdicts) -> None:
 def _line(name: str, verdict: str, target: str, observed: Quantity | None, claim: str) -> str:
     seen = "-" if observed is None else f"{observed.value} {observed.unit}"
     return escape(f"{name:4} {verdict:10} {seen} (registered {target})  {claim}")
+
+
+def _amended_line(row: AmendedVerdict, how: str) -> str:
+    said = f"amendment {row.number}, sealed {row.sealed}, {how}: "
+    return "     " + said + _line(row.id, row.verdict, row.target, row.observed, row.claim).replace("(registered ", "(amended ", 1)

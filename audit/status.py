@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from audit.chain import standing_amendments
 from audit.context import Context
+from audit.deviations import find_deviations
 from audit.finding import Refusal
 from audit.registration import Registration, derive_seeds, seed_text
 from audit.standing import all_registrations, read_standing
@@ -15,7 +17,7 @@ def main() -> None:
     if not registrations:
         print(f"no registration in {context.config.paths.prereg}/ yet")
     for name, registration in sorted(registrations.items()):
-        print(f"{name:20} {describe(context, registration)}")
+        print(f"{name:20} {describe(context, registration)}{describe_changes(context, name)}")
 
 
 def describe(context: Context, registration: Registration) -> str:
@@ -35,6 +37,17 @@ def describe(context: Context, registration: Registration) -> str:
         return f"judged: audit close {name}" if committed else f"judged, not committed: git add and commit {context.config.paths.results}"
     missing = [path for path in sorted({item.metric.file for item in registration.predictions}) if not (context.root / path).is_file()]
     return f"sealed; to run: {', '.join(missing)}" if missing else f"run: audit evaluate {name}"
+
+
+def describe_changes(context: Context, name: str) -> str:
+    """Amendments and deviations, where there are any."""
+    drafts = len(list((context.root / context.config.paths.prereg).glob(f"{name}.amendment-*.yaml")))
+    amended = len(standing_amendments(context, name))
+    rows = find_deviations(context, name) if name in context.seals else ()
+    undeclared = sum(1 for row in rows if row.why is None and context.seals[name].version > 1)
+    parts = [f"{amended} amended" if amended else "", f"{drafts - amended} amendments not sealed" if drafts > amended else ""]
+    parts += [f"{len(rows)} deviations" + (f", {undeclared} not declared" if undeclared else "") if rows else ""]
+    return "".join(f"; {part}" for part in parts if part)
 
 
 def print_seeds(name: str) -> None:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from audit.checks import (
+    amendments,
     built,
     closed,
     code,
     constructs,
+    deviations,
     exempted,
     history,
     order,
@@ -73,6 +75,14 @@ TABLE: tuple[Check, ...] = (
         needs_history=True,
     ),
     Check(
+        ("A118",),
+        "amendments",
+        "amendments hang on their seals in one chain, as they were sealed",
+        amendments.check,
+        count=amendments.count,
+        needs_history=True,
+    ),
+    Check(
         ("A112", "A113"),
         "outcomes",
         "the metrics of the predictions exist, and frozen outputs still come out",
@@ -91,6 +101,14 @@ TABLE: tuple[Check, ...] = (
     Check(("A301", "A302", "A307"), "records", "records fit their committed schemas and their summaries add up", records.check, count=records.count),
     Check(("A303", "A305", "A314"), "runs", "records are those their run logs name, made from what is here", runs.check, count=runs.count),
     Check(("A311",), "code", "runs loaded the code that their commits hold", code.check, count=code.count, needs_history=True),
+    Check(
+        ("A119", "A120", "A121"),
+        "deviations",
+        "what was run is what was registered, or declared with a reason",
+        deviations.check,
+        count=deviations.count,
+        needs_history=True,
+    ),
     Check(("A308",), "seeds", "seeds are those that derive from the seals", seeds.check, count=seeds.count),
     Check(
         ("A309", "A316"),

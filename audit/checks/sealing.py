@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from audit.amendment import is_amendment_seal, parse_amendment_seal
+from audit.chain import amendment_seal_paths
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
@@ -15,12 +17,14 @@ from audit.seal import refuse_attributes
 def check(context: Context) -> Iterator[Finding]:
     """Every seal that any commit ever held, and every seal of the working tree."""
     for path in seal_paths(context):
-        yield from _one_blob(context, path)
+        yield from one_blob(context, path, "A104")
     committed = committed_seals(context)
     for seal in committed.values():
         yield from _bytes_at_birth(context, seal)
-        yield from _ledger(context, seal, committed)
         yield from _attributes(context, seal)
+    ledgers = {seal.id: seal.ledger for seal in committed.values()} | amendment_ledgers(context)
+    for name in ledgers:
+        yield from _ledger(context, name, ledgers)
 
 
 def count(context: Context) -> str:
@@ -29,10 +33,10 @@ def count(context: Context) -> str:
 
 
 def seal_paths(context: Context) -> list[str]:
-    """Paths of all seals, in history or in the working tree."""
+    """Paths of the seals of all registrations, in history or in the working tree."""
     folder = context.config.paths.prereg
     on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.seal.json")}
-    return sorted(on_disk | set(context.history.paths_ever(folder, ".seal.json")))
+    return sorted(path for path in on_disk | set(context.history.paths_ever(folder, ".seal.json")) if not is_amendment_seal(path))
 
 
 def committed_seals(context: Context) -> dict[str, Seal]:
@@ -48,26 +52,41 @@ def committed_seals(context: Context) -> dict[str, Seal]:
     return seals
 
 
-def _one_blob(context: Context, path: str) -> Iterator[Finding]:
+def amendment_ledgers(context: Context) -> dict[str, dict[str, str]]:
+    """The ledger of each amendment that is sealed at HEAD, by its name; an unreadable one is a finding of its own."""
+    history, ledgers = context.history, {}
+    for path in amendment_seal_paths(context):
+        data = history.bytes_at(history.head, path)
+        try:
+            if data is not None:
+                seal = parse_amendment_seal(data, path)
+                ledgers[seal.id] = seal.ledger
+        except Refusal:
+            continue
+    return ledgers
+
+
+def one_blob(context: Context, path: str, code: str) -> Iterator[Finding]:
+    """A seal is one blob in all of history, at HEAD and in the working tree."""
     history, restore = context.history, f"git checkout HEAD -- {path}"
     versions, head, found = history.versions(path), history.bytes_at(history.head, path), context.bytes_of(path)
     if not versions:
         what = "is not committed yet: nothing stands under it"
-        yield Finding(code="A104", severity=Severity.NOTE, place=path, what=what, cure=f"git add {path} && git commit")
+        yield Finding(code=code, severity=Severity.NOTE, place=path, what=what, cure=f"git add {path} && git commit")
         return
     if len(versions) > 1:
         observed = ", ".join(blob[:10] for blob in versions)
         cure = "register anew: a seal that was made again proves nothing"
         yield Finding(
-            code="A104", place=path, what="history holds more than one version of this seal", expected="one blob", observed=observed, cure=cure
+            code=code, place=path, what="history holds more than one version of this seal", expected="one blob", observed=observed, cure=cure
         )
     if head is None:
         cure = f"git log --all -- {path}; restore it: a seal is never dropped"
-        yield Finding(code="A104", place=path, what="was sealed and is gone from HEAD", expected="every seal of the history", cure=cure)
+        yield Finding(code=code, place=path, what="was sealed and is gone from HEAD", expected="every seal of the history", cure=cure)
     elif found is None:
-        yield Finding(code="A104", place=path, what="is missing from the working tree", expected="the committed seal", cure=restore)
+        yield Finding(code=code, place=path, what="is missing from the working tree", expected="the committed seal", cure=restore)
     elif found != head and found.replace(b"\r\n", b"\n") != head:
-        yield Finding(code="A104", place=path, what="was edited since it was committed", expected="the committed bytes", cure=restore)
+        yield Finding(code=code, place=path, what="was edited since it was committed", expected="the committed bytes", cure=restore)
 
 
 def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
@@ -83,16 +102,16 @@ def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
                 )
 
 
-def _ledger(context: Context, seal: Seal, seals: dict[str, Seal]) -> Iterator[Finding]:
-    path = context.seal_path(seal.id)
-    for name, digest in seal.ledger.items():
-        data = context.history.bytes_at(context.history.head, context.seal_path(name))
+def _ledger(context: Context, own: str, ledgers: dict[str, dict[str, str]]) -> Iterator[Finding]:
+    path, history = context.seal_path(own), context.history
+    for name, digest in ledgers[own].items():
+        data = history.bytes_at(history.head, context.seal_path(name))
         if data is None or sha256_bytes(data) != digest:
             observed = "no such seal" if data is None else sha256_bytes(data)[:12]
             what = f"its ledger names seal {name}, which is not at HEAD with these bytes"
             yield Finding(code="A108", place=path, what=what, expected=digest[:12], observed=observed, cure="restore the earlier seal from history")
-    for name in seals.keys() - {seal.id} - seal.ledger.keys():
-        if _came_before(context, name, seal.id):
+    for name in ledgers.keys() - {own} - ledgers[own].keys():
+        if _came_before(context, name, own):
             yield Finding(
                 code="A108", place=path, what=f"its ledger leaves out the earlier seal {name}", expected="every seal before it", cure="register anew"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from audit.chain import standing_amendments
 from audit.context import Context
 from audit.evaluate import Verdicts, compute_verdicts, metric_files, read_record
 from audit.finding import Finding, Refusal, Severity
@@ -32,7 +33,8 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
         yield Finding(code="A309", place=path, what=f"judges {stored.registration}, which is no registration here")
         return
     unmet, files = registration.unmet(context.parameters), metric_files(context, registration)
-    again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]))
+    links = standing_amendments(context, registration.id)
+    again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]), links)
     cure = f"audit evaluate {registration.id} (dvc repro)"
     for said, computed in zip(stored.predictions, again.predictions, strict=False):
         moved = [name for name in type(said).model_fields if getattr(said, name) != getattr(computed, name)]
@@ -45,7 +47,7 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
             return
     yield from _first_outcome(context, path, stored)
     if stored != again:
-        yield Finding(code="A309", place=path, what="counts, reading or predictions do not follow from the verdicts", cure=cure)
+        yield Finding(code="A309", place=path, what="counts, reading, predictions or amendments do not follow from the verdicts", cure=cure)
 
 
 def show(value: object) -> str:

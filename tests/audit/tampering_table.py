@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import broken_scripts
 import tampering
+import tampering_amended
 import tampering_files
 from project import Project
 
 from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
-HISTORY_CHECKS = ("sealing", "closed", "order", "code")
+HISTORY_CHECKS = ("sealing", "amendments", "closed", "order", "code", "deviations")
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,32 @@ TABLE = (
     Row("A114", "closed", tampering_files.linked_outcome),
     Row("A101", "registrations", tampering_files.linked_registration, also=("seals", "verdicts", "order", "sealing", "runs", "outcomes", "code")),
     Row("A103", "seals", tampering_files.linked_seal, also=("sealing", "runs", "closed", "code")),
-    Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order")),
+    Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order", "deviations")),
     Row("A301", "records", tampering_files.linked_folder),
-    Row("A305", "runs", tampering_files.linked_log, also=("order",)),
-    Row("A200", "order", tampering.lost_object, exit=2),
+    Row("A305", "runs", tampering_files.linked_log, also=("order", "deviations")),
+    Row("A104", "sealing", tampering_amended.registration_dropped, also=("runs",)),
+    Row("A118", "amendments", tampering_amended.second_on_one_predecessor, also=("sealing",)),
+    Row("A118", "amendments", tampering_amended.fork_given_up),
+    Row("A118", "amendments", tampering_amended.gap, also=("sealing",)),
+    Row("A118", "amendments", tampering_amended.text_edited),
+    Row("A118", "amendments", tampering_amended.seal_edited),
+    Row("A118", "amendments", tampering_amended.sealed_twice),
+    Row("A118", "amendments", tampering_amended.amendment_dropped),
+    Row("A118", "amendments", tampering_amended.seal_before_its_text),
+    Row("A118", "amendments", tampering_amended.another_record),
+    Row("A108", "sealing", tampering_amended.ledger_without_the_amendment, also=("order", "runs")),
+    Row("A309", "verdicts", tampering_amended.called_before_the_outcome),
+    Row("A309", "verdicts", tampering_amended.amended_verdict_flipped),
+    Row("A119", "deviations", tampering_amended.parameter_tuned, base="sealed"),
+    Row("A119", "deviations", tampering_amended.data_exchanged, base="sealed"),
+    Row("A119", "deviations", tampering_amended.package_exchanged, base="sealed"),
+    Row("A119", "deviations", tampering_amended.exemption_added),
+    Row("A120", "deviations", tampering_amended.declared_for_nothing),
+    Row("A120", "deviations", tampering_amended.declared_badly),
+    Row("A120", "deviations", tampering_amended.declared_for_nobody),
+    Row("A121", "deviations", tampering_amended.deviation_left_out, base="sealed"),
+    Row("A121", "deviations", tampering_amended.deviation_made_up),
+    Row("A200", "order", tampering.lost_object, also=("deviations",), exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
     Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
     Row("A203", "order", tampering.script(broken_scripts.raw_run_before), base="drafted"),
@@ -74,10 +97,10 @@ TABLE = (
     Row("A301", "records", tampering.repeated_key, also=("runs", "pipeline")),
     Row("A301", "records", tampering_files.pointer, also=("runs", "pipeline"), exit=2),
     Row("A302", "records", tampering.extra_key, also=("runs",)),
-    Row("A302", "records", tampering.no_schema),
-    Row("A302", "records", tampering.loose_schema),
-    Row("A302", "records", tampering.schema_elsewhere),
-    Row("A302", "records", tampering.no_provenance, also=("runs",)),
+    Row("A302", "records", tampering.no_schema, also=("deviations",)),
+    Row("A302", "records", tampering.loose_schema, also=("deviations",)),
+    Row("A302", "records", tampering.schema_elsewhere, also=("deviations",)),
+    Row("A302", "records", tampering.no_provenance, also=("runs", "deviations")),
     Row("A303", "runs", tampering.log_of_another),
     Row("A304", "pipeline", tampering.edited_log, also=("runs",)),
     Row("A304", "pipeline", tampering.edited_record, also=("runs",)),
@@ -98,7 +121,7 @@ TABLE = (
     Row("A310", "pipeline", tampering.frozen_cells),
     Row("A310", "pipeline", tampering.frozen_each),
     Row("A313", "pipeline", tampering.other_parameters),
-    Row("A311", "code", tampering.other_code),
+    Row("A311", "code", tampering.other_code, also=("deviations",)),
     Row("A312", "pipeline", tampering.unproduced, also=("runs",)),
     Row("A313", "pipeline", tampering.other_command),
     Row("A314", "runs", tampering.stale_source),
