@@ -16,12 +16,13 @@ from audit.logs import Logs
 
 @dataclass(frozen=True)
 class Link:
-    """One amendment that stands: its text, its seal, and whether any outcome may have been there first."""
+    """One amendment that stands: its text, its seal, and whether a run or outcome may have been there first."""
 
     amendment: Amendment
     seal: AmendmentSeal
     seal_sha256: str
     sealed: Literal["before outcome", "after outcome"]
+    """`before` only where every run and every outcome under the registration's seal came after the amendment's."""
 
 
 def amendment_seal_paths(context: Context) -> list[str]:
@@ -63,21 +64,20 @@ def _links(context: Context, name: str) -> Iterator[Link]:
 
 
 def is_after_outcome(context: Context, name: str, seal_sha256: str, path: str) -> bool:
-    """Whether an outcome cannot be shown to be younger than the seal of an amendment: by commits and the starts of runs, never by dates."""
+    """Whether a run under the registration's seal, or an outcome, cannot be shown to be younger than the seal of an amendment.
+
+    Every run that names the seal counts, its first stage too: what it made could be looked at. Commits decide, never dates.
+    """
     history = context.history
     sealed = history.blob_at(history.head, path)
 
     def holds(commit: str) -> bool:
         return history.knows(commit) and history.blob_at(commit, path) == sealed
 
-    logs = Logs(context)
-    for data in outcome_versions(context, name, seal_sha256):
-        for commit in history.introductions(history.blob_id(data)):
-            if not any(holds(parent) for parent in history.objects.commit(commit)[1]):
-                return True
-        if not all(holds(logged.commit) for logged in logs.naming(sha256_bytes(data))):
-            return True
-    return False
+    if not all(holds(logged.commit) for logged in Logs(context).under(name, seal_sha256)):
+        return True
+    commits = (commit for data in outcome_versions(context, name, seal_sha256) for commit in history.introductions(history.blob_id(data)))
+    return not all(any(holds(parent) for parent in history.objects.commit(commit)[1]) for commit in commits)
 
 
 def outcome_versions(context: Context, name: str, seal_sha256: str) -> Iterator[bytes]:

@@ -56,7 +56,7 @@ def settle_deviations(context: Context, name: str) -> tuple[Difference, ...]:
     path = deviations_path(context, name)
     if (context.root / path).exists():
         committed(context, path)
-    rows = give_reasons(open_comparison(context, name, context.history.head).differences(), read_declared(context, name))
+    rows = give_reasons(open_comparison(context, name, context.history.head).differences, read_declared(context, name))
     open_rows = [row for row in rows if row.why is None]
     if open_rows:
         first, more = open_rows[0], f" and {len(open_rows) - 1} more" if len(open_rows) > 1 else ""

@@ -15,6 +15,7 @@ from audit.digest import canonical_json, sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.load import parse_json, parse_yaml
 from audit.logs import Logged, Logs
+from audit.order import open_order
 from audit.pipeline import LOCKED
 from audit.registration import Registration, Seal, derive_seeds, look_up
 
@@ -53,38 +54,37 @@ class Comparison:
     def runs(self) -> tuple[Ran, ...]:
         """The runs of the judged records and all that they were made from, up to what the seal froze."""
         found: dict[bytes, Ran] = {}
-        pending, seen = list(self._judged()), set()
+        pending, seen = list(self._judged()) if self.born else [], set()
         while pending:
-            path, digest = pending.pop()
+            digest = pending.pop()
             if digest in seen:
                 continue
             seen.add(digest)
-            for ran in self._made(path, digest):
+            for ran in self._made(digest):
                 found.setdefault(ran.logged.data, ran)
-                pending += [item for item in ran.logged.inputs.items() if not self._frozen(*item)]
+                pending += [made for path, made in ran.logged.inputs.items() if not self._is_frozen(path, made)]
         return tuple(found.values())
 
-    def _judged(self) -> Iterator[tuple[str, str]]:
+    def _judged(self) -> Iterator[str]:
         history = self.context.history
         for path in {prediction.metric.file for prediction in self.registration.predictions} - set(self.seal.origins.values()):
             versions = [history.bytes_at(self.at or history.head, path), None if self.at else self.context.bytes_of(path)]
-            yield from ((path, sha256_bytes(data)) for data in versions if data is not None)
+            yield from (sha256_bytes(data) for data in versions if data is not None)
 
-    def _made(self, path: str, digest: str) -> Iterator[Ran]:
-        """The runs that may have made these bytes: those that did not start from the commit that brought them, or later."""
+    def _made(self, digest: str) -> Iterator[Ran]:
+        """The runs that may have made these bytes: not those that started from the commit that brought their record, or later."""
         history = self.context.history
-        blob = next((blob for blob in history.versions(path) if history.objects.sha256(blob) == digest), "")
-        commits = history.introductions(blob)
         for logged in self.logs.naming(digest):
+            log = parse_json(logged.data, logged.path)
+            record = self._find_bytes(str(log.get("record")), str(log.get("record_sha256")))
+            commits = history.introductions(history.blob_id(logged.data if record is None else record))
             before = [commit for commit in commits if not history.knows(logged.commit) or commit not in history.ancestors(logged.commit)]
             if before or not commits:
-                log = parse_json(logged.data, logged.path)
-                yield Ran(logged, before[-1] if before else None, log, self._record(log))
+                yield Ran(logged, before[-1] if before else None, log, self._parse(record))
 
-    def _record(self, log: Mapping[str, Any]) -> Mapping[str, Any]:
-        data = self._find_bytes(str(log.get("record")), str(log.get("record_sha256")))
+    def _parse(self, record: bytes | None) -> Mapping[str, Any]:
         try:
-            value = parse_json(data or b"{}", str(log.get("record")))
+            value = parse_json(record or b"{}", "record")
         except Refusal:
             value = {}
         return value if isinstance(value, Mapping) else {}
@@ -96,9 +96,14 @@ class Comparison:
             return present
         return next((history.objects.blob(blob) for blob in history.versions(path) if history.objects.sha256(blob) == digest), None)
 
-    def _frozen(self, path: str, digest: str) -> bool:
-        return digest in self.seal.files.values() or path in self.seal.origins.values()
+    @cached_property
+    def _frozen(self) -> frozenset[str]:
+        return open_order(self.context, self.logs, self.seal).frozen
 
+    def _is_frozen(self, path: str, digest: str) -> bool:
+        return digest in self._frozen or path in self.seal.origins.values()
+
+    @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """Every difference once, sorted; none has a reason yet."""
         found: dict[Difference, None] = {}
@@ -136,7 +141,7 @@ class Comparison:
     def _inputs(self, ran: Ran) -> Iterator[Difference]:
         """Files of the checkout that it read; what a logged run made is compared through that run."""
         for path, digest in ran.logged.inputs.items():
-            if self._frozen(path, digest) or path in (self.context.config.paths.parameters, PACKAGES) or self.logs.naming(digest):
+            if self._is_frozen(path, digest) or path in (self.context.config.paths.parameters, PACKAGES) or self.logs.naming(digest):
                 continue
             registered = self._digests_at_seal(path)
             if digest not in registered and (registered or self._is_tracked(ran, path)):
@@ -220,10 +225,13 @@ class Comparison:
 
 
 def open_comparison(context: Context, name: str, at: str | None = None) -> Comparison:
-    """The comparison for a sealed registration: of a closed one, as of its outcome."""
+    """The comparison for a sealed registration, made once a context: of a closed one, as of its outcome."""
     outcome = context.outcomes.get(name)
     commit = at or (outcome.commit if outcome else None)
-    return Comparison(context, context.registrations[name], context.seals[name], commit, Logs(context, commit))
+    opened: dict[tuple[str, str | None], Comparison] = context.__dict__.setdefault("_comparisons", {})
+    if (name, commit) not in opened:
+        opened[name, commit] = Comparison(context, context.registrations[name], context.seals[name], commit, Logs(context, commit))
+    return opened[name, commit]
 
 
 def deviations_path(context: Context, name: str) -> str:
@@ -249,7 +257,7 @@ def find_deviations(context: Context, name: str) -> tuple[Difference, ...]:
     outcome = context.outcomes.get(name)
     if outcome is not None and outcome.deviations is not None:
         return outcome.deviations
-    return give_reasons(open_comparison(context, name).differences(), read_declared(context, name))
+    return give_reasons(open_comparison(context, name).differences, read_declared(context, name))
 
 
 def _moved(key: str, registered: Any, run: Any) -> Iterator[tuple[str, Any, Any]]:

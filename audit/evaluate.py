@@ -42,7 +42,7 @@ class AmendedVerdict(Judged):
     number: int
     """Of the amendment; of several that speak of one prediction, the last."""
     sealed: Literal["before outcome", "after outcome"]
-    """By ancestry: `before` only where every outcome in history, and every run that made one, came after the amendment's seal."""
+    """By ancestry: `before` only where every run and every outcome under the registration's seal came after the amendment's."""
 
 
 class PredictionVerdict(Judged):

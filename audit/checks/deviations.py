@@ -42,7 +42,7 @@ def _stray(context: Context) -> Iterator[Finding]:
 
 def _summed(context: Context, name: str, comparison: Comparison) -> Iterator[Finding]:
     """Under a seal of version 1 nothing had to be declared: how much differed, in one note."""
-    if rows := comparison.differences():
+    if rows := comparison.differences:
         what = "runs under this seal differ from its commit; a seal of this version asks for no declaration"
         shown = ", ".join(f"{row.kind} {row.what}" for row in rows[:3]) + (f" and {len(rows) - 3} more" if len(rows) > 3 else "")
         yield Finding(code="A119", severity=Severity.NOTE, place=context.seal_path(name), what=what, observed=shown)
@@ -55,7 +55,7 @@ def _open(context: Context, name: str, comparison: Comparison) -> Iterator[Findi
         declared = read_declared(context, name)
     except Refusal as refusal:
         yield Finding(code="A120", place=place, what=f"declares nothing: {str(refusal).removeprefix(f'{place}: ')}")
-    rows = give_reasons(comparison.differences(), declared)
+    rows = give_reasons(comparison.differences, declared)
     for row in rows:
         if row.why is None:
             yield undeclared(place, row)
@@ -78,7 +78,7 @@ def _closed(context: Context, name: str, outcome: Outcome, comparison: Compariso
     path, cure = context.outcome_path(name), "git checkout HEAD -- {}; an outcome is never written again"
     said = outcome.deviations or ()
     bare = [row.model_copy(update={"why": None}) for row in said]
-    computed = comparison.differences()
+    computed = comparison.differences
     wrong = [("leaves out", row) for row in computed if row not in bare] + [("makes up", row) for row in bare if row not in computed]
     wrong += [("gives no reason for", row) for row in said if not row.why]
     if outcome.deviations is None:

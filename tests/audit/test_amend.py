@@ -132,6 +132,17 @@ def before_the_commit_after_the_run(p: Project) -> None:
     p.commit("Results")
 
 
+def between_training_and_analysis(p: Project) -> None:
+    """The first run was made before: what it made could be looked at, though no metric was computed."""
+    p.train()
+    p.commit("Trained")
+    amended(p)
+    p.analyse()
+    p.evaluate()
+    p.lock()
+    p.commit("Results")
+
+
 def after_the_outcome(p: Project) -> None:
     p.ran()
     amended(p)
@@ -161,7 +172,8 @@ def claims_otherwise(p: Project) -> None:
 @pytest.mark.parametrize(
     ("act", "label"),
     [
-        (before_the_run, "before outcome"), (before_the_commit_after_the_run, "after outcome"), (after_the_outcome, "after outcome"),
+        (before_the_run, "before outcome"), (before_the_commit_after_the_run, "after outcome"),
+        (between_training_and_analysis, "after outcome"), (after_the_outcome, "after outcome"),
         (beside_the_outcome, "after outcome"), (claims_otherwise, "after outcome"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
