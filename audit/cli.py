@@ -83,11 +83,12 @@ def amend(registration: str) -> None:
 
 
 @cli.command()
-def status() -> None:
-    """Say of each registration how far it is: draft, sealed, run, judged, closed; amended and deviating how often."""
+@click.argument("registration", required=False)
+def status(registration: str | None) -> None:
+    """Say of each registration how far it is: draft, sealed, run, judged, closed; of one, its amendments and deviations too."""
     from audit.status import main
 
-    main()
+    main(registration)
 
 
 @cli.command()

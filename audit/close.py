@@ -7,7 +7,7 @@ from audit.context import Context
 from audit.deviations import deviations_path, give_reasons, open_comparison, read_declared
 from audit.difference import Difference
 from audit.evaluate import Verdicts, compute_verdicts, metric_files
-from audit.finding import Refusal
+from audit.finding import Refusal, escape
 from audit.load import parse_json, write_bytes
 from audit.records import log_path, parse_model, record_bytes
 from audit.registration import Outcome
@@ -24,6 +24,8 @@ def main(name: str) -> None:
     write_bytes(context.root / path, record_bytes(outcome))
     shown = ", ".join(f"{prediction} {verdict}" for prediction, verdict in outcome.verdicts.items())
     print(f"closed {name}: {shown}")
+    for row in outcome.deviations or ():
+        print(escape(f"deviation, {row.kind} {row.what}: registered {row.registered}, run {row.run}; why: {row.why}"))
     print(f"now: git add {path} && git commit -m 'Close {name}'")
 
 

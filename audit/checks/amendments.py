@@ -18,6 +18,9 @@ def check(context: Context) -> Iterator[Finding]:
     """Every amendment that any commit ever sealed, and every draft of one."""
     seals: dict[str, AmendmentSeal] = {}
     for path in amendment_seal_paths(context):
+        if context.is_linked(path):
+            yield _linked(path)
+            continue
         yield from one_blob(context, path, "A118")
         data = context.history.bytes_at(context.history.head, path)
         try:
@@ -37,6 +40,10 @@ def count(context: Context) -> str:
     return f"{len(amendment_seal_paths(context))} amendments"
 
 
+def _linked(path: str) -> Finding:
+    return Finding(code="A118", place=path, what="is a symbolic link", expected="the file itself", cure=f"git checkout HEAD -- {path}")
+
+
 def _link(context: Context, path: str, seal: AmendmentSeal) -> Iterator[Finding]:
     """The seal hangs on the one before it, as HEAD holds it."""
     history = context.history
@@ -53,6 +60,9 @@ def _link(context: Context, path: str, seal: AmendmentSeal) -> Iterator[Finding]
 def _text(context: Context, path: str, seal: AmendmentSeal) -> Iterator[Finding]:
     """The amendment is, at HEAD, here and in the commit that brought its seal, what was sealed."""
     history, restore = context.history, f"git checkout HEAD -- {seal.amendment}"
+    if context.is_linked(seal.amendment):
+        yield _linked(seal.amendment)
+        return
     head, found = history.bytes_at(history.head, seal.amendment), context.bytes_of(seal.amendment)
     for data in (head, found and found.replace(b"\r\n", b"\n")):
         if data is None or sha256_bytes(data) != seal.sha256:

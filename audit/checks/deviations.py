@@ -63,7 +63,9 @@ def _open(context: Context, name: str, comparison: Comparison) -> Iterator[Findi
         if not any(entry.covers(row) for row in rows):
             weight = Severity.FINDING if comparison.runs else Severity.NOTE
             what = f"declares a deviation that there is not: {entry.kind} {entry.what}"
-            yield Finding(code="A120", severity=weight, place=place, what=what, expected="a difference under audit status", cure="remove it")
+            yield Finding(
+                code="A120", severity=weight, place=place, what=what, expected=f"a difference that audit status {name} lists", cure="remove it"
+            )
 
 
 def undeclared(place: str, row: Difference) -> Finding:

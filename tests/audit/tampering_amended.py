@@ -8,11 +8,13 @@ from typing import Any
 
 from project import Project
 from tampering import SECOND, forge, relog
+from tampering_files import link
 
 from audit.amend import main as amend
 from audit.close import main as close
 from audit.digest import sha256_bytes
 
+DECLARED = "- {kind: parameters, what: steps, why: They had not settled.}\n"
 AMENDMENT = """\
 amends: pilot
 number: 1
@@ -164,6 +166,24 @@ def another_record(p: Project) -> None:
     judged_again(p)
 
 
+def linked_amendment(p: Project) -> None:
+    amended(p)
+    judged_again(p)
+    link(p, "prereg/pilot.amendment-1.yaml")
+
+
+def linked_amendment_seal(p: Project) -> None:
+    amended(p)
+    judged_again(p)
+    link(p, "prereg/pilot.amendment-1.seal.json")
+
+
+def linked_declaration(p: Project) -> None:
+    parameter_tuned(p)
+    p.write("prereg/pilot.deviations.yaml", DECLARED)
+    link(p, "prereg/pilot.deviations.yaml")
+
+
 def ledger_without_the_amendment(p: Project) -> None:
     amended(p)
     judged_again(p)
@@ -196,6 +216,22 @@ def parameter_tuned(p: Project) -> None:
     p.ran()
 
 
+def import_exchanged(p: Project, changed: str = "LINE = 0.4\n") -> None:
+    """The frozen file stays; a module that the run loads beside it is another one than at the seal."""
+    p.git("reset", "-q", "--hard", "HEAD~1")
+    p.write("src/line.py", "LINE = 0.5\n")
+    p.commit("What the judge imports")
+    p.sealed()
+    p.write("src/line.py", changed)
+    p.git("commit", "-q", "--allow-empty", "-a", "-m", "Another line")
+    p.train()
+    relog(p, "train/shallow", code={"src/line.py": sha256_bytes(changed.encode())})
+    p.analyse()
+    p.evaluate()
+    p.lock()
+    p.commit("Results")
+
+
 def data_exchanged(p: Project, sealed_bytes: str = "1 2 3\n") -> None:
     """A data file that lay there at the seal and has other bytes in the run."""
     p.git("reset", "-q", "--hard", "HEAD~1")
@@ -203,7 +239,7 @@ def data_exchanged(p: Project, sealed_bytes: str = "1 2 3\n") -> None:
     p.commit("Data")
     p.sealed()
     p.write("data.txt", "1 2 3 4\n")
-    p.commit("More data")
+    p.git("commit", "-q", "--allow-empty", "-a", "-m", "More data")
     run = p.start("train@shallow", inputs=["params.yaml", "data.txt", "results/calibrate/calibration.json"], seed_set="main", set_value="pilot")
     p.train(run=run)
     p.analyse()
@@ -245,7 +281,7 @@ def declared_for_nobody(p: Project) -> None:
 
 def deviation_left_out(p: Project) -> None:
     parameter_tuned(p)
-    p.write("prereg/pilot.deviations.yaml", "- {kind: parameters, what: steps, why: They had not settled.}\n")
+    p.write("prereg/pilot.deviations.yaml", DECLARED)
     p.commit("Declare it")
     outcome = closed(p)
     assert len(outcome["deviations"]) == 1

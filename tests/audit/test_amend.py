@@ -221,6 +221,22 @@ def strange_key(p: Project) -> None:
     p.commit("Draft")
 
 
+def key_twice(p: Project) -> None:
+    p.write("prereg/pilot.amendment-1.yaml", write_amendment(p) + "why: Another.\n")
+    p.commit("Draft")
+
+
+def second_document(p: Project) -> None:
+    p.write("prereg/pilot.amendment-1.yaml", write_amendment(p) + "---\nwhy: Another.\n")
+    p.commit("Draft")
+
+
+def other_case(p: Project) -> None:
+    write_amendment(p)
+    p.edit("prereg/pilot.amendment-1.yaml", "id: P3", "id: p2")
+    p.commit("Draft")
+
+
 def unknown_metric(p: Project) -> None:
     p.ran()
     write_amendment(p)
@@ -245,6 +261,9 @@ REFUSED = [
     (other_record, "prereg/pilot.amendment-1.yaml: P3 is about a record that pilot does not judge; expected results/analyse/main.json"),
     (other_number, "prereg/pilot.amendment-1.yaml: id, number and file name differ; expected pilot.amendment-1.yaml; found pilot.amendment-2.yaml"),
     (strange_key, "prereg/pilot.amendment-1.yaml: unknown key 'date'"),
+    (key_twice, "prereg/pilot.amendment-1.yaml:16: not readable as YAML"),
+    (second_document, "prereg/pilot.amendment-1.yaml:16: holds a second document"),
+    (other_case, "prereg/pilot.amendment-1.yaml: p2 differs from a registered id by case alone"),
     (unknown_metric, "prereg/pilot.amendment-1.yaml: P3: results/analyse/main.json: no quantity at key 'setled'"),
     (seal_not_committed, "prereg/pilot.amendment-1.seal.json: exists and is not committed"),
     (dropped, "prereg/pilot.amendment-1.seal.json: was sealed before"),

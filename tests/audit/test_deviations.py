@@ -10,7 +10,7 @@ import pytest
 import tampering_amended
 from project import Project
 from tampering import forge
-from tampering_amended import parameter_tuned
+from tampering_amended import DECLARED, parameter_tuned
 
 from audit.close import main as close
 from audit.deviations import find_deviations
@@ -20,8 +20,6 @@ from audit.registration import parse_seal
 from audit.render import variables
 from audit.status import main as status
 from audit.verify import verify
-
-DECLARED = "- {kind: parameters, what: steps, why: They had not settled.}\n"
 
 
 def rows(p: Project) -> list[tuple[str, str, str, str]]:
@@ -113,6 +111,9 @@ ROWS: list[tuple[Callable[[Project], object], list[tuple[str, str, str, str]]]] 
     (parameter_tuned, [("parameters", "steps", "absent", "200")]),
     (locked_parameters, [("parameters", "more", "absent", "1"), ("parameters", "thresholds.line", "0.5", "0.4")]),
     (code_added, [("code", "src/study.py", "absent", "000000000000")]),
+    (tampering_amended.import_exchanged, [("code", "src/line.py", "", "")]),
+    (lambda p: tampering_amended.import_exchanged(p, "LINE = 0.5\n"), []),
+    (lambda p: tampering_amended.data_exchanged(p, "1 2 3 4\n"), []),
     (tampering_amended.data_exchanged, [("data", "data.txt", "", "")]),
     (folder_changed, [("data", "texts", "", "")]),
     (folder_unchanged, []),
@@ -287,6 +288,39 @@ def test_status_counts_deviations(sealed: Project, capsys: pytest.CaptureFixture
     with sealed.inside():
         status()
     assert capsys.readouterr().out == f"{'pilot':20} judged: audit close pilot; 1 deviations, 1 not declared\n"
+
+
+def test_status_of_one_lists_amendments_and_deviations(sealed: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Why and what was known stand beside the label that ancestry gives; each difference with its reason."""
+    tampering_amended.amended(sealed)
+    parameter_tuned(sealed)
+    sealed.write("prereg/pilot.deviations.yaml", DECLARED)
+    with sealed.inside():
+        status("pilot")
+    assert capsys.readouterr().out.splitlines() == [
+        f"{'pilot':20} judged: audit close pilot; 1 amended; 1 deviations",
+        "  amendment 1, sealed before outcome: P1, P3; why: Two of three is too easily met.; known: Nothing had run.",
+        "  deviation, parameters steps: registered absent, run 200; why: They had not settled.",
+    ]
+    with sealed.inside(), pytest.raises(Refusal, match="prereg/pilto.yaml: no such registration; found registered: pilot"):
+        status("pilto")
+
+
+@pytest.mark.parametrize("junk", [b"", b"[]\n", b"{}\n", b"7\n", b"\xff\xfe\x00", b'{"kind": "amendment-seal", "number": 1, "ledger": 3}\n'])
+def test_junk_is_a_finding(junk: bytes, sealed: Project) -> None:
+    """An amendment, its seal or a declaration that holds junk is a finding or could-not-check, never a traceback, never a pass."""
+    tampering_amended.amended(sealed)
+    parameter_tuned(sealed)
+    sealed.write("prereg/pilot.deviations.yaml", DECLARED)
+    assert verify(sealed.context()).code == 0
+    for path in ("prereg/pilot.amendment-1.yaml", "prereg/pilot.amendment-1.seal.json", "prereg/pilot.deviations.yaml"):
+        before = sealed.read(path)
+        sealed.write(path, junk)
+        report = verify(sealed.context())
+        assert report.code in (1, 2), f"{junk!r} in {path} passes"
+        assert all("\n" not in finding.line() and finding.place for finding in report.findings)
+        assert not any("stopped: " in finding.what for finding in report.findings)
+        sealed.write(path, before)
 
 
 def test_templates_can_print_the_table(sealed: Project) -> None:
