@@ -116,9 +116,11 @@ class Comparison:
     def _parameters(self, ran: Ran) -> Iterator[Difference]:
         """What `dvc.lock` says the stage was given; without it the whole file, where the stage read it."""
         given, place = self._locked(ran), self.context.config.paths.parameters
-        if not given and place in ran.logged.inputs:
-            data = self._find_bytes(place, ran.logged.inputs[place])
+        if not given and (digest := ran.logged.inputs.get(place)) is not None:
+            data = self._find_bytes(place, digest)
             given = {place: parse_yaml(data, place) or {}} if data is not None else {}
+            if data is None:  # a version that no commit holds
+                yield self._digest_row("parameters", place, self._digests_at_seal(place), digest)
         for file, values in given.items():
             if not isinstance(values, Mapping) or not file.endswith((".yaml", ".yml", ".json")):
                 continue

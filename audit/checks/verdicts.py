@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from audit.chain import standing_amendments
 from audit.context import Context
-from audit.evaluate import Verdicts, compute_verdicts, metric_files, read_record
+from audit.evaluate import AmendedVerdict, Verdicts, compute_verdicts, metric_files, read_record
 from audit.finding import Finding, Refusal, Severity
 from audit.records import Quantity, parse_model
 
@@ -35,7 +35,7 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     unmet, files = registration.unmet(context.parameters), metric_files(context, registration)
     links = standing_amendments(context, registration.id)
     again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]), links)
-    cure = f"audit evaluate {registration.id} (dvc repro)"
+    cure = f"audit evaluate {registration.id} (dvc repro{' --force' if links else ''})"
     for said, computed in zip(stored.predictions, again.predictions, strict=False):
         moved = [name for name in type(said).model_fields if getattr(said, name) != getattr(computed, name)]
         if moved:
@@ -43,7 +43,8 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
             expected, observed = (show(getattr(row, name)) for row in (computed, said))
             if expected == observed:
                 name, expected, observed = f"{name} (unit, printed form or values per unit)", "", ""
-            yield Finding(code="A309", place=f"{path}:{said.id}", what=f"the {name} does not follow", expected=expected, observed=observed, cure=cure)
+            what = f"the {name.replace('amended', 'amended verdict')} does not follow"
+            yield Finding(code="A309", place=f"{path}:{said.id}", what=what, expected=expected, observed=observed, cure=cure)
             return
     yield from _first_outcome(context, path, stored)
     if stored != again:
@@ -52,6 +53,8 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
 
 def show(value: object) -> str:
     """A field of a verdict, short enough for a line."""
+    if isinstance(value, AmendedVerdict):
+        return f"{value.verdict} by amendment {value.number}, sealed {value.sealed}"
     return str(value.value) if isinstance(value, Quantity) else str(value)[:60]
 
 

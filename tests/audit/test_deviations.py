@@ -34,6 +34,17 @@ def locked_parameters(p: Project) -> None:
     p.commit("Results of an experiment with other parameters")
 
 
+def parameters_never_committed(p: Project) -> None:
+    """Run with a file that no commit holds, then put back."""
+    p.write("params.yaml", p.read("params.yaml") + "steps: 200\n")
+    p.train()
+    p.git("checkout", "-q", "params.yaml")
+    p.analyse()
+    p.evaluate()
+    p.lock()
+    p.commit("Results")
+
+
 def code_added(p: Project) -> None:
     p.write("src/study.py", "X = 1\n")
     p.commit("Code")
@@ -108,6 +119,7 @@ ROWS: list[tuple[Callable[[Project], object], list[tuple[str, str, str, str]]]] 
     (Project.ran, []),
     (parameter_tuned, [("parameters", "steps", "absent", "200")]),
     (locked_parameters, [("parameters", "more", "absent", "1"), ("parameters", "thresholds.line", "0.5", "0.4")]),
+    (parameters_never_committed, [("parameters", "params.yaml", "", "")]),
     (code_added, [("code", "src/study.py", "absent", "000000000000")]),
     (tampering_amended.import_exchanged, [("code", "src/line.py", "", "")]),
     (lambda p: tampering_amended.import_exchanged(p, "LINE = 0.5\n"), []),
