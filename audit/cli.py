@@ -77,6 +77,16 @@ def verify(form: str, stage: str | None, roots: tuple[Path, ...]) -> None:
 
 @cli.command()
 @click.argument("registration")
+@click.option("--title", help="What is asked, in one line.")
+def new(registration: str, title: str | None) -> None:
+    """Write the draft of a registration, guessed from dvc.yaml and the records."""
+    from audit.new import main
+
+    main(registration, title)
+
+
+@cli.command()
+@click.argument("registration")
 @click.option("--post-hoc", is_flag=True, help="Seal although an outcome exists; every verdict is then labelled post hoc.")
 def seal(registration: str, post_hoc: bool) -> None:
     """Seal a committed registration: digests of its text and of what it freezes, once and for ever."""
@@ -97,11 +107,21 @@ def witness(registration: str, url: str, roots: tuple[Path, ...]) -> None:
 
 
 @cli.command()
-def status() -> None:
-    """Say of each registration how far it is: draft, sealed, run, judged, closed."""
+@click.argument("registration")
+def amend(registration: str) -> None:
+    """Draft the next amendment of a sealed registration; once the draft is committed, seal it."""
+    from audit.amend import main
+
+    main(registration)
+
+
+@cli.command()
+@click.argument("registration", required=False)
+def status(registration: str | None) -> None:
+    """Say of each registration how far it is: draft, sealed, run, judged, closed; of one, its amendments and deviations too."""
     from audit.status import main
 
-    main()
+    main(registration)
 
 
 @cli.command()

@@ -147,10 +147,11 @@ class Context:
 
     @cached_property
     def _registration_files(self) -> dict[str, Any]:
+        from audit.amendment import is_registration
         from audit.registration import parse_registration
 
         top = self.root / self.config.paths.prereg
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*.yaml"))
+        files = sorted(path for file in top.glob("*.yaml") if is_registration(path := file.relative_to(self.root).as_posix()))
         return {path: _attempt(lambda p: parse_registration(self.bytes_of(p) or b"", p), path) for path in files}
 
     @cached_property

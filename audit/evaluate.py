@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from audit import gate
+from audit.chain import Link, standing_amendments
 from audit.chance import Chance, chance_of, show
 from audit.context import Context
 from audit.finding import Refusal, escape
@@ -19,7 +20,7 @@ from audit.verdict import Judgement, judge, reading_of
 ELSEWHERE = "not evaluated here"
 
 
-class PredictionVerdict(Frozen):
+class Judged(Frozen):
     """One prediction, the metric as it was found, and the verdict."""
 
     id: str
@@ -47,6 +48,21 @@ class PredictionVerdict(Frozen):
     """Where it is about a rank correlation: the one found."""
 
 
+class AmendedVerdict(Judged):
+    """What an amendment would judge instead of a registered prediction, or beside them; it counts nowhere."""
+
+    number: int
+    """Of the amendment; of several that speak of one prediction, the last."""
+    sealed: Literal["before outcome", "after outcome"]
+    """By ancestry: `before` only where every run and every outcome under the registration's seal came after the amendment's."""
+
+
+class PredictionVerdict(Judged):
+    """One registered prediction with its verdict, and beside it the amended one."""
+
+    amended: AmendedVerdict | None = None
+
+
 class Verdicts(Record):
     """What became of every prediction of a registration."""
 
@@ -60,6 +76,8 @@ class Verdicts(Record):
     reason: str | None = None
     """Why it is not evaluated."""
     predictions: tuple[PredictionVerdict, ...]
+    added: tuple[AmendedVerdict, ...] | None = None
+    """Predictions that amendments add; never among the counts."""
     met: Quantity
     missed: Quantity
     undecided: Quantity
@@ -118,16 +136,18 @@ def holds_verdicts(data: bytes, path: str) -> bool:
 def evaluate(context: Context, registration: Registration, path: str) -> Verdicts:
     """Judge a registration from its sealed and recorded inputs and write record and run log."""
     unmet = registration.unmet(context.parameters)
-    files = {} if unmet else files_read(context, registration)
+    links = standing_amendments(context, registration.id)
+    files = {} if unmet else files_read(context, registration, links)
+    amendments = [path for link in links for path in (link.seal.amendment, context.seal_path(link.seal.id))]
     name = f"{context.config.paths.prereg}/{registration.id}.yaml"
     run = gate.start(
         stage="evaluate",
         parameters={"registration": registration.id, "evaluated": unmet is None},
-        inputs=[name, *files.values()],
+        inputs=[name, *amendments, *files.values()],
         registrations=() if unmet else (registration.id,),
     )
     seal = context.seals.get(registration.id)
-    verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]), seal)
+    verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]), seal, links)
     run.finish(verdicts, path)
     return verdicts
 
@@ -139,10 +159,11 @@ def metric_files(context: Context, registration: Registration) -> dict[str, str]
     return {file: seal.copy_of(file) if seal else file for file in files}
 
 
-def files_read(context: Context, registration: Registration) -> dict[str, str]:
-    """Every file that judging reads -> where: metrics, and frozen thresholds in their sealed copies."""
+def files_read(context: Context, registration: Registration, links: tuple[Link, ...] = ()) -> dict[str, str]:
+    """Every file that judging reads -> where: metrics, and frozen thresholds in their sealed copies; what amendments read, too."""
     seal = context.seals.get(registration.id)
-    return {file: seal.copy_of(file) if seal else file for file in sorted(registration.files())}
+    amended = (registration.model_copy(update={"predictions": link.amendment.predictions}).files() for link in links)
+    return {file: seal.copy_of(file) if seal else file for file in sorted(registration.files().union(*amended))}
 
 
 def read_record(context: Context, path: str) -> Any:
@@ -154,13 +175,20 @@ def read_record(context: Context, path: str) -> Any:
 
 
 def compute_verdicts(
-    registration: Registration, provenance: Provenance, unmet: str | None, read: Callable[[str], Any], seal: Seal | None = None
+    registration: Registration,
+    provenance: Provenance,
+    unmet: str | None,
+    read: Callable[[str], Any],
+    seal: Seal | None = None,
+    links: tuple[Link, ...] = (),
 ) -> Verdicts:
-    """The verdicts' record, a pure function of registration, provenance, records and seal."""
+    """The verdicts' record, a pure function of registration, provenance, records, seal and amendments."""
     judgements = () if unmet else judge(registration, read)
     found = {judgement.prediction.id: judgement for judgement in judgements}
     verdicts = {name: judgement.verdict for name, judgement in found.items()}
     counts = {verdict: count(sum(1 for given in verdicts.values() if given == verdict)) for verdict in ("met", "missed", "undecided")}
+    amended = judge_amendments(registration, links, None if unmet else read, seal)
+    added = tuple(row for name, row in amended.items() if name not in {prediction.id for prediction in registration.predictions})
     return Verdicts(
         provenance=provenance,
         registration=registration.id,
@@ -168,7 +196,11 @@ def compute_verdicts(
         primary=registration.primary,
         evaluated=unmet is None,
         reason=unmet,
-        predictions=tuple(_show(registration, prediction, found.get(prediction.id), seal) for prediction in registration.predictions),
+        predictions=tuple(
+            PredictionVerdict(**_show(registration, prediction, found.get(prediction.id), seal), amended=amended.get(prediction.id))
+            for prediction in registration.predictions
+        ),
+        added=added or None,
         **counts,
         of=count(len(registration.predictions)),
         reading=reading_of(registration, verdicts),
@@ -181,9 +213,22 @@ def count(number: int) -> Quantity:
     return Quantity(value=number, unit="1", digits=0, style="integer", tolerance=0)
 
 
-def _show(registration: Registration, prediction: Prediction, judgement: Judgement | None, seal: Seal | None) -> PredictionVerdict:
+def judge_amendments(
+    registration: Registration, links: tuple[Link, ...], read: Callable[[str], Any] | None, seal: Seal | None
+) -> dict[str, AmendedVerdict]:
+    """What the amendments say of each prediction they name, the last word of several; without `read` nothing is judged."""
+    rows: dict[str, AmendedVerdict] = {}
+    for link in links:
+        predictions = link.amendment.predictions
+        judgements = judge(registration.model_copy(update={"predictions": predictions}), read) if read else (None,) * len(predictions)
+        for prediction, judgement in zip(predictions, judgements, strict=True):
+            rows[prediction.id] = AmendedVerdict(**_show(registration, prediction, judgement, seal), number=link.amendment.number, sealed=link.sealed)
+    return rows
+
+
+def _show(registration: Registration, prediction: Prediction, judgement: Judgement | None, seal: Seal | None) -> dict[str, Any]:
     population, chance = prediction.population, registered_chance(registration, prediction)
-    return PredictionVerdict(
+    return dict(
         id=prediction.id,
         claim=prediction.claim,
         metric=f"{prediction.metric.file}:{prediction.metric.key}",
@@ -231,6 +276,10 @@ def print_verdicts(verdicts: Verdicts) -> None:
     """One line a prediction, then the count."""
     for shown in verdicts.predictions:
         print(_line(shown.id, shown.verdict, shown.target, shown.observed, f"[post hoc] {shown.claim}" if shown.post_hoc else shown.claim))
+        if shown.amended:
+            print(_amended_line(shown.amended, "instead"))
+    for added in verdicts.added or ():
+        print(_amended_line(added, "besides"))
     for warning in verdicts.warnings or ():
         print(escape(f"sealed with the warning: {warning}"))
     if verdicts.evaluated:
@@ -243,3 +292,8 @@ def print_verdicts(verdicts: Verdicts) -> None:
 def _line(name: str, verdict: str, target: str, observed: Quantity | None, claim: str) -> str:
     seen = "-" if observed is None else f"{observed.value} {observed.unit}"
     return escape(f"{name:4} {verdict:10} {seen} (registered {target})  {claim}")
+
+
+def _amended_line(row: AmendedVerdict, how: str) -> str:
+    said = f"amendment {row.number}, sealed {row.sealed}, {how}: "
+    return "     " + said + _line(row.id, row.verdict, row.target, row.observed, row.claim).replace("(registered ", "(amended ", 1)

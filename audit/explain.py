@@ -110,6 +110,26 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Run and judge it; or write \\unjudged{ID}{the reason} into the manuscript. Not run, with none judged after it, it is a note, and "
         "audit render waits.",
     ),
+    "A118": (
+        "Amendments do not form one chain: two on one predecessor, a gap, one that was edited, dropped or sealed twice. A draft is a note.",
+        "Of two amendments one could keep the luckier; an edited one could have been written after looking.",
+        "Restore the sealed files from history: git checkout HEAD -- prereg. A fork cannot be mended: register anew.",
+    ),
+    "A119": (
+        "A run differs from what was registered, and nobody declared it. Under a seal of version 1 this is a note.",
+        "Whatever a registration leaves unfrozen (parameters, code, data, packages, the audit's own configuration) can be tuned after looking.",
+        "Run again as registered, or declare it with why in prereg/ID.deviations.yaml: it is printed beside the verdicts.",
+    ),
+    "A120": (
+        "prereg/ID.deviations.yaml cannot be read, belongs to no registration, or declares a difference that there is not. Before any run: a note.",
+        "A declaration that matches nothing hides which differences there are.",
+        "Correct or remove the entry; audit status counts the differences, A119 names those that are missing.",
+    ),
+    "A121": (
+        "The outcome of a closed registration leaves out a deviation of its own runs, makes one up, or gives no reason for one.",
+        "After closing nothing else says how the runs differed from what was registered.",
+        "git checkout HEAD -- prereg/ID.outcome.json; an outcome is never written again.",
+    ),
     "A200": (
         "A check of order stopped before its end.",
         "What was not checked is not known to hold.",

@@ -29,6 +29,12 @@ def refuse_rivals(context: Context, registration: Registration) -> None:
             raise Refusal(place, what, expected=expected, cure=cure)
 
 
+def with_owner_seeds(context: Context, registration: Registration) -> Registration:
+    """A registration that shares its seeds as if they were its own, for what counts its units."""
+    owner = all_registrations(context).get(registration.seed_owner, registration)
+    return registration.model_copy(update={"seeds": owner.seeds})
+
+
 def find_seeds(context: Context, registration: Registration, seal: Seal) -> set[int]:
     """The seeds that derive from this seal, or from that of the owner it shares them with; none while a witness, which comes later, is awaited."""
     place, name = f"{context.config.paths.prereg}/{registration.id}.yaml: seeds.same_as", registration.seeds.same_as

@@ -62,6 +62,11 @@ class Logs:
     def _all(self) -> list[Logged]:
         return list(self._every())
 
+    def under(self, name: str, seal: str) -> list[Logged]:
+        """The run logs that name a seal, by the id of its registration and the SHA-256 of its file."""
+        found = {logged.data: logged for every in self._by_digest.values() for logged in every if logged.seals.get(name) == seal}
+        return list(found.values())
+
     def _every(self) -> Iterator[Logged]:
         history, seen = self.context.history, set()
         paths = history.paths_ever(self.context.config.paths.results, ".run.json")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from audit.difference import Difference
 from audit.digest import canonical_json, sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.load import parse_json, parse_yaml
@@ -36,6 +37,7 @@ __all__ = [
 
 Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
 NO_WITNESS = "-"
+SealId = Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.amendment-[0-9]+)?$")]
 Scalar = str | bool | int | float | None
 LARGEST = 256 * 1024
 """Bytes of a registration: nobody reads more."""
@@ -166,7 +168,8 @@ class Seal(Frozen):
     """`prereg/<id>.seal.json`: one blob for ever, without time, commit or tool version."""
 
     kind: Literal["seal"] = "seal"
-    version: Literal[1] = 1
+    version: Literal[1, 2] = 1
+    """2: it names the configuration, and an undeclared difference of its runs is a finding."""
     id: Id
     registration: str
     """Path of the registration."""
@@ -177,7 +180,9 @@ class Seal(Frozen):
     parameters: dict[str, FrozenParameter]
     content: Sha256
     """`sha256sum FILES | LC_ALL=C sort -k2 | sha256sum`."""
-    ledger: dict[Id, Sha256]
+    configuration: dict[str, Sha256 | None] = {}
+    """SHA-256 of `audit.toml`, the exemptions and the schemas as committed (None: no such file); a change is a deviation."""
+    ledger: dict[SealId, Sha256]
     """SHA-256 of every seal that existed before this one."""
     warnings: tuple[str, ...]
     """What the linter said about predictions that can hardly fail."""
@@ -190,6 +195,10 @@ class Seal(Frozen):
             raise ValueError(f"content {sha256_lines(self.files)} (recomputed from its files)")
         if self.registration not in self.files or not set(self.origins) <= set(self.files):
             raise ValueError("the registration and every copy among its files")
+        if self.version == 1 and self.configuration:
+            raise ValueError("a seal of version 1 names no configuration")
+        if self.version == 2 and "audit.toml" not in self.configuration:
+            raise ValueError("a seal of version 2 names audit.toml in its configuration")
         for key, parameter in self.parameters.items():
             if digest_value(parameter.value) != parameter.sha256:
                 raise ValueError(f"parameter {key} with the digest of its value")
@@ -217,6 +226,8 @@ class Outcome(Frozen):
     files: dict[str, str]
     """The sealed files: path -> git blob."""
     verdicts: dict[PredictionId, Literal["met", "missed", "undecided"]]
+    deviations: tuple[Difference, ...] | None = None
+    """What differed between the commit of the seal and the runs, each with why; absent under a seal of version 1."""
 
 
 def digest_value(value: Any) -> str:

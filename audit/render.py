@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from audit.confirmatory import label
 from audit.context import Context
 from audit.definitions import define
 from audit.denominator import State, registered, verdict_records, verdict_words
+from audit.deviations import deviations_path, find_deviations
 from audit.digest import sha256_bytes
 from audit.document import Document, Use, generated_inputs, load_document, template_paths
 from audit.finding import Refusal
@@ -160,10 +161,31 @@ def variables(context: Context, keys: Keys, read: set[str], shown: set[str], def
         **{name: value for name, value in records.items() if name.isidentifier()},
         "records": records,
         "verdicts": verdicts,
+        "deviations": Deviations(context, read.update),
         "prov": prov,
         **accessors(context, read, shown),
         "definitions": Latex(definitions),
     }
+
+
+class Deviations:
+    """`deviations.<id>` in a template: how the runs of a registration differ from what was registered, computed when it is asked for."""
+
+    def __init__(self, context: Context, note: Callable[[Iterable[str]], None]):
+        self._context, self._note = context, note
+
+    def __getattr__(self, name: str) -> Node:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Node:
+        if name not in self._context.seals:
+            raise Refusal("template", f"deviations.{name}: no sealed registration", observed=f"sealed: {', '.join(self._context.seals) or 'none'}")
+        files = [self._context.seal_path(name), deviations_path(self._context, name), self._context.outcome_path(name)]
+        self._note(path for path in files if (self._context.root / path).is_file())
+        rows = [row.model_dump(mode="json", exclude_none=True) for row in find_deviations(self._context, name)]
+        return Node(rows, f"deviations.{name}", lambda _: None)
 
 
 def note_verdict(name: str, path: str, record: dict[str, Any], read: set[str], shown: set[str]) -> Any:

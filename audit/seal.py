@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from audit.config import refuse_strange_record
+from audit.amendment import refuse_marks
+from audit.config import NAME, refuse_strange_record
 from audit.context import Context
 from audit.digest import sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.history import LINK, SUBMODULE, WHOLE_CLONE, call_git
-from audit.known import refuse_known_outcome, refuse_rivals
+from audit.known import refuse_known_outcome, refuse_rivals, with_owner_seeds
 from audit.lint import lint
 from audit.load import parse_json, parse_yaml, write_bytes
 from audit.predictions import Prediction
@@ -52,6 +53,7 @@ def make_seal(context: Context, name: str, post_hoc: bool = False) -> tuple[Seal
     refuse_second_seal(context, name)
     refuse_strange_text(committed_bytes(context, path), path)
     registration = parse_registration(committed_bytes(context, path), path)
+    refuse_marks(committed_bytes(context, path), path)
     files = {path: sha256_bytes(committed_bytes(context, path))}
     files.update({code: sha256_bytes(committed_bytes(context, code)) for code in registration.freezes.code})
     origins = place_copies(context, registration)
@@ -62,14 +64,16 @@ def make_seal(context: Context, name: str, post_hoc: bool = False) -> tuple[Seal
         if context.bytes_of(copy) not in (None, data):
             raise Refusal(copy, "exists with other bytes than the output it would copy", cure="remove it, then seal")
     seal = Seal(
+        version=2,
         id=name,
         registration=path,
         files=files,
         origins=origins,
         parameters=freeze_parameters(context, registration),
         content=sha256_lines(files),
+        configuration=digest_configuration(context),
         ledger=read_ledger(context),
-        warnings=lint(registration, lambda prediction: committed_metric(context, prediction)),
+        warnings=lint(with_owner_seeds(context, registration), lambda prediction: committed_metric(context, prediction)),
         post_hoc=post_hoc,
     )
     refuse_rivals(context, registration)
@@ -205,6 +209,15 @@ def freeze_parameters(context: Context, registration: Registration) -> dict[str,
             raise Refusal(place, f"key {key!r} differs from HEAD's", observed=repr(look_up(context.parameters, key)), cure=f"git commit {place}")
         frozen[key] = FrozenParameter(sha256=digest_value(value), value=value)
     return frozen
+
+
+def digest_configuration(context: Context) -> dict[str, str | None]:
+    """SHA-256 of what decides how the audit reads the project, as committed: `audit.toml`, the exemptions, the schemas of records."""
+    history, exemptions = context.history, context.config.paths.exemptions
+    schemas = [path for path in history.names_at(history.head, context.config.paths.schemas) if path.endswith(".json")]
+    found: dict[str, str | None] = {path: sha256_bytes(committed_bytes(context, path)) for path in (NAME, *schemas)}
+    absent = history.entry(history.head, exemptions) is None and context.bytes_of(exemptions) is None
+    return {**found, exemptions: None if absent else sha256_bytes(committed_bytes(context, exemptions))}
 
 
 def read_ledger(context: Context) -> dict[str, str]:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from audit.chain import standing_amendments
 from audit.context import Context
-from audit.finding import Refusal
+from audit.deviations import find_deviations
+from audit.finding import Refusal, escape
 from audit.registration import NO_WITNESS, Registration, derive_seeds, seed_text
 from audit.standing import all_registrations, read_standing
 from audit.tokens import committed_tokens, first_token, witness_line
 
 
-def main() -> None:
-    """One line a registration."""
+def main(name: str | None = None) -> None:
+    """One line a registration; of one that is named, its amendments and every difference between registered and run too."""
     context = Context.open()
     registrations = all_registrations(context)
+    if name is not None:
+        if name not in registrations:
+            raise Refusal(f"{context.config.paths.prereg}/{name}.yaml", "no such registration", observed=f"registered: {', '.join(registrations)}")
+        registrations = {name: registrations[name]}
     if not registrations:
         print(f"no registration in {context.config.paths.prereg}/ yet")
-    for name, registration in sorted(registrations.items()):
-        print(f"{name:20} {describe(context, registration)}")
+    for known, registration in sorted(registrations.items()):
+        print(f"{known:20} {describe(context, registration)}{describe_changes(context, known)}")
+    for line in list_changes(context, name) if name is not None else ():
+        print(escape(f"  {line}"))
 
 
 def describe(context: Context, registration: Registration) -> str:
@@ -38,6 +48,26 @@ def describe(context: Context, registration: Registration) -> str:
         return f"judged: audit close {name}" if committed else f"judged, not committed: git add and commit {context.config.paths.results}"
     missing = [path for path in sorted({item.metric.file for item in registration.predictions}) if not (context.root / path).is_file()]
     return f"sealed; to run: {', '.join(missing)}" if missing else f"run: audit evaluate {name}"
+
+
+def describe_changes(context: Context, name: str) -> str:
+    """Amendments and deviations, where there are any."""
+    drafts = len(list((context.root / context.config.paths.prereg).glob(f"{name}.amendment-*.yaml")))
+    amended = len(standing_amendments(context, name))
+    rows = find_deviations(context, name) if name in context.seals else ()
+    undeclared = sum(1 for row in rows if row.why is None and context.seals[name].version > 1)
+    parts = [f"{amended} amended" if amended else "", f"{drafts - amended} amendments not sealed" if drafts > amended else ""]
+    parts += [f"{len(rows)} deviations" + (f", {undeclared} not declared" if undeclared else "") if rows else ""]
+    return "".join(f"; {part}" for part in parts if part)
+
+
+def list_changes(context: Context, name: str) -> Iterator[str]:
+    """A line for each amendment and each deviation."""
+    for link in standing_amendments(context, name):
+        amended = ", ".join(prediction.id for prediction in link.amendment.predictions)
+        yield f"amendment {link.amendment.number}, sealed {link.sealed}: {amended}; why: {link.amendment.why}; known: {link.amendment.known}"
+    for row in find_deviations(context, name) if name in context.seals else ():
+        yield f"deviation, {row.kind} {row.what}: registered {row.registered}, run {row.run}; why: {row.why or 'not declared'}"
 
 
 def print_seeds(name: str) -> None:

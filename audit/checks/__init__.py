@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from audit.checks import (
+    amendments,
     built,
     closed,
     code,
     constructs,
     denominators,
+    deviations,
     environment,
     excluded,
     exempted,
@@ -92,6 +94,14 @@ TABLE: tuple[Check, ...] = (
         needs_history=True,
     ),
     Check(
+        ("A118",),
+        "amendments",
+        "amendments hang on their seals in one chain, as they were sealed",
+        amendments.check,
+        count=amendments.count,
+        needs_history=True,
+    ),
+    Check(
         ("A112", "A113", "A116"),
         "outcomes",
         "the metrics of the predictions exist as registered, and frozen outputs still come out",
@@ -146,6 +156,14 @@ TABLE: tuple[Check, ...] = (
     ),
     Check(("A319",), "environment", "no environment variable brought code into a run", environment.check, count=environment.count),
     Check(("A320",), "ignored", "no .dvcignore hides a tracked file that counts", ignored.check, count=ignored.count, needs_history=True),
+    Check(
+        ("A119", "A120", "A121"),
+        "deviations",
+        "what was run is what was registered, or declared with a reason",
+        deviations.check,
+        count=deviations.count,
+        needs_history=True,
+    ),
     Check(("A308",), "seeds", "seeds are those that derive from the seals", seeds.check, count=seeds.count),
     Check(
         ("A309", "A316"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import broken_scripts
 import tampering
+import tampering_amended
 import tampering_files
 import tampering_metrics
 import tampering_rows
@@ -20,7 +21,7 @@ from audit.checks import TABLE as CHECKS
 
 EVERY_OTHER = tuple(check.name for check in CHECKS if check.name != "registrations")
 WHOLE = frozenset({"A201", "A202", "A203"})
-HISTORY_CHECKS = ("sealing", "closed", "sharing", "order", "refs", "times", "witnesses", "code", "packages", "ignored")
+HISTORY_CHECKS = ("sealing", "closed", "sharing", "order", "refs", "times", "witnesses", "code", "packages", "ignored", "amendments", "deviations")
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,8 @@ TABLE = (
     Row("A114", "closed", tampering_files.linked_outcome),
     Row("A101", "registrations", tampering_files.linked_registration, also=("seals", "verdicts", "order", "sealing", "runs", "outcomes", "code")),
     Row("A103", "seals", tampering_files.linked_seal, also=("sealing", "runs", "closed", "code")),
-    Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order")),
+    Row("A301", "records", tampering_files.linked_record, also=("runs", "pipeline", "order", "deviations")),
     Row("A301", "records", tampering_files.linked_folder),
-    Row("A305", "runs", tampering_files.linked_log, also=("order",)),
     Row("A122", "sharing", tampering_sharing.rival_seeds, base="sealed", also=("pipeline",)),
     Row("A122", "sharing", tampering_sharing.shared_after_the_run, also=("order", "runs")),
     Row("A123", "unjudged", tampering_unjudged.run_in_part, base="sealed"),
@@ -75,7 +75,34 @@ TABLE = (
     Row("A123", "unjudged", tampering_unjudged.passed_over, base="drafted"),
     Row("A123", "unjudged", tampering_unjudged.dropped, base="sealed", also=("sealing",)),
     Row("A123", "unjudged", tampering_unjudged.looked_away, base="sealed"),
-    Row("A200", "order", tampering.lost_object, exit=2),
+    Row("A305", "runs", tampering_files.linked_log, also=("order", "deviations")),
+    Row("A104", "sealing", tampering_amended.registration_dropped, also=("runs",)),
+    Row("A118", "amendments", tampering_amended.second_on_one_predecessor, also=("sealing",)),
+    Row("A118", "amendments", tampering_amended.fork_given_up),
+    Row("A118", "amendments", tampering_amended.gap, also=("sealing",)),
+    Row("A118", "amendments", tampering_amended.text_edited),
+    Row("A118", "amendments", tampering_amended.seal_edited),
+    Row("A118", "amendments", tampering_amended.sealed_twice),
+    Row("A118", "amendments", tampering_amended.amendment_dropped),
+    Row("A118", "amendments", tampering_amended.seal_before_its_text),
+    Row("A118", "amendments", tampering_amended.another_record),
+    Row("A118", "amendments", tampering_amended.linked_amendment),
+    Row("A118", "amendments", tampering_amended.linked_amendment_seal),
+    Row("A108", "sealing", tampering_amended.ledger_without_the_amendment, also=("order", "runs")),
+    Row("A309", "verdicts", tampering_amended.called_before_the_outcome),
+    Row("A309", "verdicts", tampering_amended.amended_verdict_flipped),
+    Row("A119", "deviations", tampering_amended.parameter_tuned, base="sealed"),
+    Row("A119", "deviations", tampering_amended.import_exchanged, base="sealed"),
+    Row("A119", "deviations", tampering_amended.data_exchanged, base="sealed"),
+    Row("A119", "deviations", tampering_amended.package_exchanged, base="sealed"),
+    Row("A119", "deviations", tampering_amended.exemption_added),
+    Row("A120", "deviations", tampering_amended.declared_for_nothing),
+    Row("A120", "deviations", tampering_amended.declared_badly),
+    Row("A120", "deviations", tampering_amended.declared_for_nobody),
+    Row("A120", "deviations", tampering_amended.linked_declaration, base="sealed", codes=frozenset({"A119", "A120"})),
+    Row("A121", "deviations", tampering_amended.deviation_left_out, base="sealed"),
+    Row("A121", "deviations", tampering_amended.deviation_made_up),
+    Row("A200", "order", tampering.lost_object, also=("deviations",), exit=2),
     Row("A201", "order", tampering.script(broken_scripts.same_record_elsewhere), base="drafted", codes=frozenset({"A201", "A202"})),
     Row("A202", "order", tampering.script(broken_scripts.held_back), base="drafted", codes=frozenset({"A202", "A203"})),
     Row("A203", "order", tampering.script(broken_scripts.raw_run_before), base="drafted"),
@@ -100,10 +127,10 @@ TABLE = (
     Row("A301", "records", tampering.repeated_key, also=("runs", "pipeline")),
     Row("A301", "records", tampering_files.pointer, also=("runs", "pipeline"), exit=2),
     Row("A302", "records", tampering.extra_key, also=("runs",)),
-    Row("A302", "records", tampering.no_schema),
-    Row("A302", "records", tampering.loose_schema),
-    Row("A302", "records", tampering.schema_elsewhere),
-    Row("A302", "records", tampering.no_provenance, also=("runs",)),
+    Row("A302", "records", tampering.no_schema, also=("deviations",)),
+    Row("A302", "records", tampering.loose_schema, also=("deviations",)),
+    Row("A302", "records", tampering.schema_elsewhere, also=("deviations",)),
+    Row("A302", "records", tampering.no_provenance, also=("runs", "deviations")),
     Row("A303", "runs", tampering.log_of_another),
     Row("A304", "pipeline", tampering.edited_log, also=("runs",)),
     Row("A304", "pipeline", tampering.edited_record, also=("runs",)),
@@ -125,7 +152,7 @@ TABLE = (
     Row("A310", "pipeline", tampering.frozen_cells),
     Row("A310", "pipeline", tampering.frozen_each),
     Row("A313", "pipeline", tampering.other_parameters),
-    Row("A311", "code", tampering.other_code),
+    Row("A311", "code", tampering.other_code, also=("deviations",)),
     Row("A312", "pipeline", tampering.unproduced, also=("runs",)),
     Row("A313", "pipeline", tampering.other_command),
     Row("A313", "pipeline", tampering_runs.undeclared_input),
