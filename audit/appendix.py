@@ -73,7 +73,7 @@ def compute_attrition(context: Context) -> dict[str, Attrition]:
             try:
                 source = read_source(context, name, prediction.metric.file) if prediction.id in words else None
                 if source is not None and registration:
-                    found[f"{name}.{prediction.id}"] = trace_attrition(registration, prediction, sets, source, words[prediction.id])
+                    found[f"{name}.{prediction.id}"] = trace_attrition(prediction, sets, source, words[prediction.id])
             except Refusal:
                 continue  # no such record or quantity: A113 or A309 says so
     return found

@@ -10,7 +10,7 @@ from typing import Any
 from audit.finding import Refusal
 from audit.quantities import find_quantity, summarise
 from audit.records import Quantity
-from audit.registration import Prediction, Registration
+from audit.registration import Prediction
 from audit.verdict import judge_prediction
 
 __all__ = ["Attrition", "population_of", "trace_attrition"]
@@ -44,13 +44,6 @@ class Attrition:
         """Whether the verdict is another one when excluded units count against the prediction."""
         return self.against is not None and self.against != self.verdict
 
-    @property
-    def surplus(self) -> bool:
-        """Whether the record has values that are no registered units."""
-        if self.registered is None or self.run is None or self.run <= self.registered:
-            return False
-        return self.prediction.comparator.units is not None or self.run % self.registered != 0
-
 
 def population_of(prediction: Prediction) -> tuple[str | None, int | None]:
     """The seed set a prediction is about and at how many depths each seed runs, where it says so."""
@@ -60,7 +53,7 @@ def population_of(prediction: Prediction) -> tuple[str | None, int | None]:
     return population.set, 1 if population.depths is None else len(population.depths)
 
 
-def trace_attrition(registration: Registration, prediction: Prediction, sets: Mapping[str, int], record: Any, verdict: str) -> Attrition:
+def trace_attrition(prediction: Prediction, sets: Mapping[str, int], record: Any, verdict: str) -> Attrition:
     """The attrition of one judged prediction, from the sizes of its seed sets and the record that holds its metric."""
     place = prediction.metric.file
     observed = find_quantity(record, prediction.metric.key, place)

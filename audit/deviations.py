@@ -70,7 +70,8 @@ class Comparison:
         history = self.context.history
         for path in {prediction.metric.file for prediction in self.registration.predictions} - set(self.seal.origins.values()):
             versions = [history.bytes_at(self.at or history.head, path), None if self.at else self.context.bytes_of(path)]
-            yield from (sha256_bytes(data) for data in versions if data is not None)
+            digests = [sha256_bytes(data) for data in versions if data is not None]
+            yield from (digest for digest in digests if any(self.seal.id in logged.seals for logged in self.logs.naming(digest)))
 
     def _made(self, digest: str) -> Iterator[Ran]:
         """The runs that may have made these bytes: not those that started from the commit that brought their record, or later."""
@@ -106,7 +107,9 @@ class Comparison:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Every difference once, sorted; none has a reason yet."""
+        """Every difference once, sorted; none has a reason yet. A post-hoc seal has no runs of its own to compare."""
+        if self.seal.post_hoc:
+            return ()
         found: dict[Difference, None] = {}
         for ran in self.runs:
             for part in (self._parameters, self._inputs, self._code, self._seeds, self._packages):

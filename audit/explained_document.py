@@ -52,9 +52,9 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Print more digits: \\val[fixed.3]{key}.",
     ),
     "A410": (
-        "A record has more units than were registered; or a verdict would be another one if the excluded units counted against it, unsaid.",
-        "Units that fail, do not settle or are added can be chosen until the rest agrees.",
-        "Include a table over `attrition()` that prints `<< row.against >>`; surplus units: run again on the registered seeds.",
+        "A verdict would be another one if the excluded units counted against it, and the document does not say so.",
+        "Units that fail or do not settle can be chosen until the rest agrees.",
+        "Include a table over `attrition()` that prints `<< row.against >>`.",
     ),
     "A411": (
         "The document shows verdicts of a registration and not of how many predictions.",

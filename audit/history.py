@@ -20,8 +20,8 @@ CONFIGURATION = (
     "core.commitGraph=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "core.quotePath=false",
     "advice.graftFileDeprecated=false",
 )  # fmt: skip
-SMALL, TOGETHER = 2**16, 256
-"""Objects up to this many bytes are kept once read; so many are asked for at once (their names fit into a pipe)."""
+SMALL = 2**16
+"""Objects up to this many bytes are kept once read."""
 LINK, SUBMODULE = "120000", "160000"
 STARTS = "--glob=refs/tags/audit/start/*"
 
@@ -74,35 +74,14 @@ class Objects:
         weakref.finalize(self, _stop, self._process)
 
     def read(self, name: str) -> tuple[str, bytes]:
-        """The kind and bytes of an object; a missing or altered one could not be checked."""
-        if name not in self._read:
-            self._ask([name])
-            kind, data = self._take(name)
-            if len(data) > SMALL:
-                return kind, data
-            self._read[name] = kind, data
-        return self._read[name]
-
-    def expect(self, names: Iterable[str]) -> None:
-        """Read many small objects at once: asked for one by one they would take ten times as long. A missing one is left to `read`."""
-        wanted = [name for name in dict.fromkeys(names) if name not in self._read]
-        for start in range(0, len(wanted), TOGETHER):
-            asked = wanted[start : start + TOGETHER]
-            self._ask(asked)
-            for name in asked:
-                with suppress(Refusal):
-                    self._read[name] = self._take(name)
-
-    def _ask(self, names: list[str]) -> None:
-        sink = self._process.stdin
-        assert sink is not None
+        """The kind and bytes of an object; a missing or altered one could not be checked. Small ones are kept."""
+        if name in self._read:
+            return self._read[name]
+        source, sink = self._process.stdout, self._process.stdin
+        assert source is not None and sink is not None
         with suppress(BrokenPipeError):
-            sink.write("".join(f"{name}\n" for name in names).encode())
+            sink.write(name.encode() + b"\n")
             sink.flush()
-
-    def _take(self, name: str) -> tuple[str, bytes]:
-        source = self._process.stdout
-        assert source is not None
         header = source.readline().split()
         if len(header) != 3:
             raise missing_object(name)
@@ -110,10 +89,12 @@ class Objects:
         data = source.read(size)
         source.read(1)
         refuse_altered(name, kind, data)
+        if size <= SMALL:
+            self._read[name] = kind, data
         return kind, data
 
     def load(self, names: Iterable[str]) -> None:
-        """Read many commits or trees at once, so that they are known from here on; each id is recomputed."""
+        """Read many small objects at once, so that they are known from here on; each id is recomputed. One by one takes ten times as long."""
         wanted = list(names)
         if not wanted:
             return
@@ -128,8 +109,10 @@ class Objects:
             refuse_altered(name, kind, data)
             if kind == "commit":
                 self._commits[name] = parse_commit(data)
-            else:
+            elif kind == "tree":
                 self._trees[name] = parse_tree(data, len(name) // 2)
+            else:
+                self._read[name] = kind, data
 
     def blob(self, name: str) -> bytes:
         """The bytes of a blob."""
@@ -243,7 +226,7 @@ class History:
         """Recompute the id of every commit, and of every tree on the way to and inside the folders that decide."""
         self.objects.load(log.parents)
         for commit, parents in log.parents.items():
-            if self.objects.commit(commit)[1] != parents:
+            if self.objects.commit(commit)[1] != parents and not self.shallow:  # a shallow clone, in which no order is checked, ends in some
                 raise Refusal(f"git object {commit[:12]}", "git names other parents than its bytes", cure="git fsck, then clone again")
         wanted = tuple(f"{self.prefix}{folder}/" for folder in self.folders)
         level = {(self.objects.commit(commit)[0], "") for commit in log.parents}

@@ -70,7 +70,7 @@ class Logs:
     def _every(self) -> Iterator[Logged]:
         history, seen = self.context.history, set()
         paths = history.paths_ever(self.context.config.paths.results, ".run.json")
-        history.objects.expect(blob for path in paths for blob in history.versions(path))
+        history.objects.load(blob for path in paths for blob in history.versions(path))
         for path in paths:
             for blob in history.versions(path):
                 seen.add(blob)

@@ -84,7 +84,7 @@ def tell_claims(facts: Facts) -> Iterator[str]:
     """Each claim with what an uninteresting world would give."""
     for prediction in facts.registration.predictions:
         yield f"{prediction.id}{' (primary)' if facts.is_primary(prediction) else ''}: {prediction.claim}"
-        yield f"{prediction.id}, in an uninteresting world: {prediction.null}"
+        yield f"{prediction.id}, in an uninteresting world: {prediction.null.text}"
 
 
 def tell_metrics(facts: Facts) -> Iterator[str]:

@@ -57,7 +57,7 @@ def make_manifest(facts: Facts, sealed: Sealed, prediction: Prediction) -> dict[
         "dataset": {"id": f"registration and frozen files of {registration.id}", "hash": sealed.seal.content},
         "seed": next(iter(sets.values()))[0],
         "producer": {"id": UNSTATED},
-        "notes": f"{prediction.claim} In an uninteresting world: {prediction.null} The commit that holds the seal, whose own time created_at is: {sealed.commit}",
+        "notes": f"{prediction.claim} In an uninteresting world: {prediction.null.text} The commit that holds the seal, whose own time created_at is: {sealed.commit}",
     }
 
 

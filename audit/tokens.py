@@ -52,9 +52,10 @@ def committed_tokens(context: Context, name: str) -> list[Committed]:
 
 def first_token(context: Context, name: str) -> Committed | None:
     """The time stamp in the first commit that holds any; a second one never counts. Two on parallel branches are refused."""
-    found, history = committed_tokens(context, name), context.history
+    history = context.history
     if history.shallow:
         raise Refusal(context.token_path(name), "a shallow clone cannot show which time stamp came first", cure=WHOLE_CLONE)
+    found = committed_tokens(context, name)
     for one in sorted(found, key=lambda one: _number(one.path)):
         others = [other for other in found if other.token.sha256 != one.token.sha256]
         same = [other.commit for other in found if other.token.sha256 == one.token.sha256]

@@ -184,7 +184,7 @@ TABLE: tuple[Check, ...] = (
     Check(("A402",), "keys", "every cited key names a value, in a form that fits", unknown_keys.check_keys),
     Check(("A404",), "exemptions", "each exemption matches the places it names", exempted.check_exemptions),
     Check(("A406",), "shown", "every prediction's verdict stands in the document", shown.check_verdicts_shown),
-    Check(("A410",), "attrition", "units are the registered ones, and where excluded ones decide, the document says so", excluded.check_excluded),
+    Check(("A410",), "attrition", "where excluded units decide a verdict, the document says so", excluded.check_excluded),
     Check(("A411",), "denominator", "verdicts are shown with the number of those registered", denominators.check_denominators),
     Check(("A407",), "constructs", "nothing redefines our macros or prints numbers otherwise", constructs.check_constructs),
     Check(("A408",), "templates", "every template renders from the records", template_files.check_templates),

@@ -15,11 +15,8 @@ CODE = "A410"
 
 
 def check_excluded(context: Context) -> Iterator[Finding]:
-    """Each verdict whose metric has surplus units, or that flips when excluded units count against it and the document does not say so."""
+    """Each verdict that flips when excluded units count against it and the document does not say so."""
     found = compute_attrition(context)
-    for each in found.values():
-        if each.surplus:
-            yield describe_surplus(each)
     flipping = {name: each for name, each in found.items() if each.flips}
     main = load_document(context).main
     if flipping and main is not None:
@@ -27,15 +24,6 @@ def check_excluded(context: Context) -> Iterator[Finding]:
         for name, each in flipping.items():
             if attrition_mark(name) not in shown:
                 yield describe_flip(main, name, each)
-
-
-def describe_surplus(each: Attrition) -> Finding:
-    """More values than registered units."""
-    metric = each.prediction.metric
-    return Finding(
-        code=CODE, place=f"{metric.file}:{metric.key}", what="has more values than units were registered",
-        expected=f"{each.registered} ({each.seeds} seeds at each depth)", observed=str(each.run), cure="run the stage again on the registered seeds",
-    )  # fmt: skip
 
 
 def describe_flip(main: str, name: str, each: Attrition) -> Finding:

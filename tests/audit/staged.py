@@ -64,6 +64,7 @@ class Staged:
         project.write(".gitignore", "__pycache__/\n")
         project.write("dvc.yaml", DVC)
         project.commit("A stage")
+        project.sealed()
         venv.create(folder / "venv", symlinks=True, with_pip=False)
         self.python = folder / "venv/bin/python"
         self.site = next((folder / "venv/lib").glob("python*/site-packages"))

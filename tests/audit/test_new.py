@@ -46,7 +46,7 @@ def test_draft_seals_once_it_is_written(drafted: Project) -> None:
 
 def test_waiting_stages_and_what_they_read(ran: Project) -> None:
     """Stages that depend on a seal must wait for this one too; the records they read and do not write are frozen."""
-    ran.edit("dvc.yaml", "    outs: [{\"results/train/", "    deps: [results/calibrate/calibration.json, prereg/pilot.seal.json]\n    outs: [{\"results/train/")
+    ran.edit("dvc.yaml", "deps: [results/calibrate/calibration.json]", "deps: [results/calibrate/calibration.json, prereg/pilot.seal.json]")
     registration = parse_registration(draft(ran).encode(), "prereg/second.yaml")
     assert registration.stages == ("train",) and registration.freezes.outputs == ("results/calibrate/calibration.json",)
 

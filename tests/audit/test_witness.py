@@ -200,7 +200,7 @@ def test_uncommitted_seal_is_not_sent(drafted: Project, capsys: pytest.CaptureFi
         drafted.seal()
         assert ask(drafted, "pilot", "--tsa", url) == 2
         drafted.commit("Seal")
-        drafted.edit("prereg/pilot.seal.json", '"warnings": []', '"warnings": [ ]')
+        drafted.edit("prereg/pilot.seal.json", '"warnings": [', '"warnings":  [')
         assert ask(drafted, "pilot", "--tsa", url) == 2
     assert asked == [] and not list(drafted.root.glob("prereg/*.tsr")) and capsys.readouterr().err.count("\n") == 3
 
