@@ -11,7 +11,7 @@ from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Refusal
 from audit.load import parse_json
-from audit.logs import Logs
+from audit.logs import open_logs
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def is_after_outcome(context: Context, name: str, seal_sha256: str, path: str) -
     def holds(commit: str) -> bool:
         return history.knows(commit) and history.blob_at(commit, path) == sealed
 
-    if not all(holds(logged.commit) for logged in Logs(context).under(name, seal_sha256)):
+    if not all(holds(logged.commit) for logged in open_logs(context).under(name, seal_sha256)):
         return True
     commits = (commit for data in outcome_versions(context, name, seal_sha256) for commit in history.introductions(history.blob_id(data)))
     return not all(any(holds(parent) for parent in history.objects.commit(commit)[1]) for commit in commits)

@@ -14,7 +14,7 @@ from audit.digest import sha256_bytes
 from audit.document import load_document
 from audit.finding import Refusal, Severity
 from audit.load import parse_json
-from audit.logs import Logs
+from audit.logs import open_logs
 from audit.order import open_order
 from audit.quantities import differences, find_quantity
 from audit.registration import Prediction, Registration, Seal
@@ -136,7 +136,7 @@ def judge_record(context: Context, registration: Registration, seal: Seal, path:
 def find_order_fault(context: Context, seal: Seal, path: str, data: bytes, sha256: str) -> str:
     """What keeps the bytes of a record from standing after the seal as its first outcome; "" where nothing does."""
     outcome = context.outcomes.get(seal.id)
-    order = open_order(context, Logs(context, outcome.commit) if outcome else Logs(context), seal)
+    order = open_order(context, open_logs(context, outcome.commit) if outcome else open_logs(context), seal)
     found = order.rule(path, data)
     for fault in found:
         if fault.severity is Severity.FINDING:

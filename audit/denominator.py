@@ -15,7 +15,7 @@ from audit.context import Context
 from audit.document import Document, load_document
 from audit.finding import Refusal
 from audit.load import parse_json
-from audit.logs import Logs
+from audit.logs import open_logs
 from audit.registration import Registration, Seal, parse_registration, parse_seal
 
 __all__ = ["Registered", "State", "count_all", "phrase", "read_reasons", "registered", "verdict_records", "verdict_words"]
@@ -133,7 +133,7 @@ def has_run(context: Context, name: str) -> bool:
     if any(name in said.seals for said in context.provenance.values()):
         return True
     try:
-        return Logs(context).any_under(name)
+        return open_logs(context).any_under(name)
     except Refusal:
         return False
 

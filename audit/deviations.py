@@ -14,7 +14,7 @@ from audit.difference import Declared, Difference, Kind, parse_declared
 from audit.digest import canonical_json, sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.load import parse_json, parse_yaml
-from audit.logs import Logged, Logs
+from audit.logs import Logged, Logs, open_logs
 from audit.order import open_order
 from audit.pipeline import LOCKED
 from audit.registration import Registration, Seal, look_up
@@ -136,13 +136,20 @@ class Comparison:
 
     def _locked(self, ran: Ran) -> Mapping[str, Any]:
         """The parameters of the stage in the `dvc.lock` that came with what it made."""
-        history = self.context.history
-        data = history.bytes_at(ran.commit, LOCKED) if ran.commit else self.context.bytes_of(LOCKED)
-        value = parse_yaml(data, LOCKED) if data else {}
-        stages = value.get("stages") if isinstance(value, Mapping) else None
-        entry = stages.get(ran.log.get("stage")) if isinstance(stages, Mapping) else None
+        entry = self._stages_locked(ran.commit).get(str(ran.log.get("stage")))
         params = entry.get("params") if isinstance(entry, Mapping) else None
         return params if isinstance(params, Mapping) else {}
+
+    def _stages_locked(self, commit: str | None) -> Mapping[str, Any]:
+        """The stages of a commit's `dvc.lock`, or of the one that lies here; parsed once a context."""
+        history, known = self.context.history, self.context.__dict__.setdefault("_locked", {})
+        blob = history.blob_at(commit, LOCKED) if commit else None
+        if blob not in known:
+            data = history.objects.blob(blob) if blob else None if commit else self.context.bytes_of(LOCKED)
+            value = parse_yaml(data, LOCKED) if data else {}
+            stages = value.get("stages") if isinstance(value, Mapping) else None
+            known[blob] = stages if isinstance(stages, Mapping) else {}
+        return known[blob]
 
     def _inputs(self, ran: Ran) -> Iterator[Difference]:
         """Files of the checkout that it read; what a logged run made is compared through that run."""
@@ -236,7 +243,7 @@ def open_comparison(context: Context, name: str, at: str | None = None) -> Compa
     commit = at or (outcome.commit if outcome else None)
     opened: dict[tuple[str, str | None], Comparison] = context.__dict__.setdefault("_comparisons", {})
     if (name, commit) not in opened:
-        opened[name, commit] = Comparison(context, context.registrations[name], context.seals[name], commit, Logs(context, commit))
+        opened[name, commit] = Comparison(context, context.registrations[name], context.seals[name], commit, open_logs(context, commit))
     return opened[name, commit]
 
 

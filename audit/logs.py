@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,14 +40,25 @@ class Logs:
 
     def any_under(self, registration: str) -> bool:
         """Whether any run log names the seal of a registration."""
-        return any(registration in logged.seals for logged in self._every())
+        return registration in self._by_seal
 
     @cached_property
     def _by_digest(self) -> dict[str, list[Logged]]:
+        return self._index(lambda logged: logged.made)
+
+    @cached_property
+    def _by_record(self) -> dict[str, list[Logged]]:
+        return self._index(lambda logged: (logged.record,))
+
+    @cached_property
+    def _by_seal(self) -> dict[str, list[Logged]]:
+        return self._index(lambda logged: logged.seals)
+
+    def _index(self, keys: Callable[[Logged], Iterable[str]]) -> dict[str, list[Logged]]:
         index: dict[str, list[Logged]] = {}
         for logged in self._all:
-            for digest in logged.made:
-                index.setdefault(digest, []).append(logged)
+            for key in keys(logged):
+                index.setdefault(key, []).append(logged)
         return index
 
     def naming(self, digest: str) -> list[Logged]:
@@ -56,7 +67,7 @@ class Logs:
 
     def of_record(self, path: str) -> list[Logged]:
         """The run logs of runs that wrote their record to a path, wherever it lies now."""
-        return [logged for logged in self._all if logged.record == path]
+        return self._by_record.get(path, [])
 
     @cached_property
     def _all(self) -> list[Logged]:
@@ -64,8 +75,7 @@ class Logs:
 
     def under(self, name: str, seal: str) -> list[Logged]:
         """The run logs that name a seal, by the id of its registration and the SHA-256 of its file."""
-        found = {logged.data: logged for every in self._by_digest.values() for logged in every if logged.seals.get(name) == seal}
-        return list(found.values())
+        return list({logged.data: logged for logged in self._by_seal.get(name, []) if logged.seals[name] == seal}.values())
 
     def _every(self) -> Iterator[Logged]:
         history, seen = self.context.history, set()
@@ -80,6 +90,12 @@ class Logs:
             data = self.context.bytes_of(path)
             if data is not None and history.blob_id(data) not in seen:
                 yield from _read(path, data, False)
+
+
+def open_logs(context: Context, until: str | None = None) -> Logs:
+    """The index of run logs, made once a context and commit: reading them is most of the work."""
+    opened: dict[str | None, Logs] = context.__dict__.setdefault("_logs", {})
+    return opened.setdefault(until, Logs(context, until))
 
 
 def _read(path: str, data: bytes, committed: bool) -> Iterator[Logged]:

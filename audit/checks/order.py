@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from audit.context import Context
 from audit.finding import Finding, Severity
-from audit.logs import Logs
+from audit.logs import open_logs
 from audit.order import Order, names_seal, open_order
 from audit.registration import Registration, Seal
 from audit.versions import committed_versions, find_mended, first_versions, sealed_tolerances
@@ -14,7 +14,7 @@ from audit.versions import committed_versions, find_mended, first_versions, seal
 
 def check(context: Context) -> Iterator[Finding]:
     """Every judged record of every sealed registration that holds here or is closed."""
-    logs = Logs(context)
+    logs = open_logs(context)
     for registration, seal in judged(context):
         if seal.post_hoc:
             what = "was sealed after its outcome: post hoc, nothing under it is confirmatory, and its order is not asked"
@@ -27,7 +27,7 @@ def check(context: Context) -> Iterator[Finding]:
                 what, cure = "the outcome exists and the seal is not committed", f"git add {context.config.paths.prereg} && git commit, then run"
                 yield Finding(code="A201", place=context.seal_path(seal.id), what=what, expected="the seal committed first", cure=cure)
             continue
-        order = open_order(context, Logs(context, outcome.commit) if outcome else logs, seal)
+        order = open_order(context, open_logs(context, outcome.commit) if outcome else logs, seal)
         for path in judged_paths(context, registration, seal):
             for data in judged_versions(context, seal, order.sha256, path):
                 yield from order.rule(path, data) if names_seal(data, seal.id, order.sha256) else _not_under(context, seal, path)

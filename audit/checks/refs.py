@@ -8,7 +8,7 @@ from audit.checks.order import judged, judged_paths
 from audit.context import Context
 from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
-from audit.logs import Logs
+from audit.logs import open_logs
 from audit.order import Order, open_order
 from audit.registration import Registration, Seal
 from audit.tokens import derived_seeds
@@ -37,7 +37,7 @@ def _records(context: Context, registration: Registration, seal: Seal) -> Iterat
     history, path = context.history, context.seal_path(seal.id)
     if history.blob_at(history.head, path) is None:
         return
-    order = open_order(context, Logs(context), seal)
+    order = open_order(context, open_logs(context), seal)
     for record in judged_paths(context, registration, seal):
         for version in committed_versions(context, order.logs, seal, order.sha256, record):
             for commit in history.elsewhere.additions.get(version.blob, ()):

@@ -9,7 +9,7 @@ from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal
 from audit.load import parse_json
-from audit.logs import Logs
+from audit.logs import open_logs
 from audit.registration import Registration
 from audit.tokens import derived_seeds
 
@@ -57,7 +57,7 @@ def _shared(context: Context, registration: Registration) -> Iterator[Finding]:
 
 def _runs(context: Context, seeds: set[int]) -> Iterator[tuple[str, str]]:
     """Path and start commit of every logged run whose record, in any commit or here, names one of the seeds."""
-    history, logs, results = context.history, Logs(context), context.config.paths.results
+    history, logs, results = context.history, open_logs(context), context.config.paths.results
     committed = ((path, history.objects.blob(blob)) for path in history.paths_ever(results, ".json") for blob in history.versions(path))
     for path, data in [*context.record_bytes.items(), *committed]:
         if not path.endswith(".run.json") and not seeds.isdisjoint(_seeds(data, path)):
