@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.config import Config, find_root, load_config
@@ -85,16 +85,19 @@ class Context:
     @cached_property
     def record_paths(self) -> tuple[str, ...]:
         """Every record's path: all of `results/<stage>/**.json`, and of `results/*.json` those that `is_record` knows."""
-        top = self.root / self.config.paths.results
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("**/*.json"))
-        return tuple(path for path in files if self.is_record(path))
+        return tuple(path for path in self._json_files if self.is_record(path))
+
+    @cached_property
+    def _json_files(self) -> list[str]:
+        start = len(self.root.as_posix().rstrip("/")) + 1
+        return sorted(file.as_posix()[start:] for file in (self.root / self.config.paths.results).glob("**/*.json"))
 
     def is_record(self, path: str) -> bool:
         """Whether a JSON file of the results is a record: not a run log, nor the audit's own output, nor, directly in `results/`,
         what neither `audit.toml` nor a registration names and no run log stands beside (timings, say)."""
         if path.endswith(".run.json") or path == self.config.paths.findings():
             return False
-        if PurePosixPath(path).parent != PurePosixPath(self.config.paths.results) or path in self.config.records.values():
+        if path.rpartition("/")[0] != self.config.paths.results or path in self.config.records.values():
             return True
         judged = (prediction.metric.file for registration in self.registrations.values() for prediction in registration.predictions)
         return (self.root / path.removesuffix(".json")).with_suffix(".run.json").is_file() or path in judged
@@ -102,7 +105,7 @@ class Context:
     @cached_property
     def record_bytes(self) -> dict[str, bytes]:
         """Bytes of every record, by path; none of one that is a symbolic link."""
-        return {path: b"" if self.is_linked(path) else read_bytes(self.root / path) for path in self.record_paths}
+        return {path: b"" if self.is_linked(path) else read_bytes(f"{self.root}/{path}") for path in self.record_paths}
 
     @cached_property
     def _parsed(self) -> dict[str, Any]:
@@ -136,9 +139,14 @@ class Context:
         """Every run log of the working tree, by path: a RunLog, or the Refusal that says why not."""
         from audit.records import RunLog, parse_model
 
-        top = self.root / self.config.paths.results
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("**/*.run.json"))
-        return {path: _attempt(lambda p: parse_model(RunLog, parse_json(self.bytes_of(p) or b"", p), p), path) for path in files}
+        read = {path: _attempt(self.refuse_link, path) or data for path, data in self.run_log_bytes.items()}
+        return {path: data if isinstance(data, Refusal) else _attempt(lambda d, p: parse_model(RunLog, parse_json(d, p), p), data, path) for path, data in read.items()}
+
+    @cached_property
+    def run_log_bytes(self) -> dict[str, bytes]:
+        """Bytes of every run log, by path; none of one that is a symbolic link."""
+        paths = (path for path in self._json_files if path.endswith(".run.json"))
+        return {path: b"" if self.is_linked(path) else read_bytes(f"{self.root}/{path}") for path in paths}
 
     @cached_property
     def readable_logs(self) -> dict[str, RunLog]:

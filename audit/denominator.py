@@ -139,11 +139,14 @@ def has_run(context: Context, name: str) -> bool:
 
 
 def verdict_records(context: Context) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Registration id -> path and plain record of its verdicts."""
-    found = {}
-    for path, record in context.records.items():
-        if record.get("kind") == "verdicts" and isinstance(record.get("predictions"), list):
-            found[str(record.get("registration"))] = (path, record)
+    """Registration id -> path and plain record of its verdicts; looked for once a context."""
+    if "_verdicts" not in context.__dict__:
+        context.__dict__["_verdicts"] = {
+            str(record.get("registration")): (path, record)
+            for path, record in context.records.items()
+            if record.get("kind") == "verdicts" and isinstance(record.get("predictions"), list)
+        }
+    found: dict[str, tuple[str, dict[str, Any]]] = context.__dict__["_verdicts"]
     return found
 
 

@@ -78,11 +78,15 @@ class Comparison:
         history = self.context.history
         for logged in self.logs.naming(digest):
             log = parse_json(logged.data, logged.path)
-            record = self._find_bytes(str(log.get("record")), str(log.get("record_sha256")))
+            place, digest_said = str(log.get("record")), str(log.get("record_sha256"))
+            present = self.context.record_bytes.get(place)
+            is_here = present is not None and sha256_bytes(present) == digest_said
+            record = present if is_here else self._find_bytes(place, digest_said)
             commits = history.introductions(history.blob_id(logged.data if record is None else record))
             before = [commit for commit in commits if not history.knows(logged.commit) or commit not in history.ancestors(logged.commit)]
             if before or not commits:
-                yield Ran(logged, before[-1] if before else None, log, self._parse(record))
+                said = self.context.records.get(place, {}) if is_here else self._parse(record)
+                yield Ran(logged, before[-1] if before else None, log, said)
 
     def _parse(self, record: bytes | None) -> Mapping[str, Any]:
         try:
@@ -143,10 +147,12 @@ class Comparison:
     def _stages_locked(self, commit: str | None) -> Mapping[str, Any]:
         """The stages of a commit's `dvc.lock`, or of the one that lies here; parsed once a context."""
         history, known = self.context.history, self.context.__dict__.setdefault("_locked", {})
-        blob = history.blob_at(commit, LOCKED) if commit else None
+        if "" not in known:
+            data = self.context.bytes_of(LOCKED)
+            known[""] = known["" if data is None else history.blob_id(data)] = self.context.pipeline.lock
+        blob = history.blob_at(commit, LOCKED) or "none" if commit else ""
         if blob not in known:
-            data = history.objects.blob(blob) if blob else None if commit else self.context.bytes_of(LOCKED)
-            value = parse_yaml(data, LOCKED) if data else {}
+            value = {} if blob == "none" else parse_yaml(history.objects.blob(blob), LOCKED)
             stages = value.get("stages") if isinstance(value, Mapping) else None
             known[blob] = stages if isinstance(stages, Mapping) else {}
         return known[blob]

@@ -57,16 +57,10 @@ def read_facts(context: Context, name: str) -> Facts:
     text = history.bytes_at(history.head, seal.registration)
     if text is None or sha256_bytes(text) != seal.files[seal.registration]:
         raise Refusal(seal.registration, "is not what was sealed", cure=f"git log -- {seal.registration}; restore the sealed text")
-    time, commit = min((time_of(context, new), new) for new in history.introductions(history.blob_id(data)))
+    time, commit = min((history.date(new), new) for new in history.introductions(history.blob_id(data)))
     digest = sha256_bytes(data)
     sealed = Sealed(seal, digest, commit, time, records_under(context, digest), derived_seeds(context, name))
     return Facts(parse_registration(text, seal.registration), sealed)
-
-
-def time_of(context: Context, commit: str) -> int:
-    """The committer's time of a commit."""
-    head = context.history.objects.read(commit)[1].partition(b"\n\n")[0]
-    return int(next(line for line in head.splitlines() if line.startswith(b"committer ")).split()[-2])
 
 
 def records_under(context: Context, digest: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import tempfile
 import weakref
 from collections.abc import Iterable
 from contextlib import suppress
@@ -22,7 +23,7 @@ CONFIGURATION = (
 )  # fmt: skip
 SMALL = 2**16
 """Objects up to this many bytes are kept once read."""
-LINK, SUBMODULE = "120000", "160000"
+LINK, SUBMODULE, FOLDER = "120000", "160000", "040000"
 STARTS = "--glob=refs/tags/audit/start/*"
 
 
@@ -40,14 +41,17 @@ def git_environment() -> dict[str, str]:
 
 def call_git(root: Path, *arguments: str, answers: tuple[int, ...] = (0,), stdin: bytes = b"") -> tuple[int, bytes]:
     """Run git; any exit code that is not a documented answer means that nothing could be checked."""
-    try:
-        done = subprocess.run(git_command(*arguments), cwd=root, env=git_environment(), input=stdin, capture_output=True, check=False)
-    except FileNotFoundError:
-        raise Refusal(root, "git is not installed", cure="install git 2.30 or newer") from None
-    if done.returncode not in answers:
-        reason = (done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"])[0]
-        raise Refusal(root.name, f"git {arguments[0]} gave no answer", observed=reason)
-    return done.returncode, done.stdout
+    with tempfile.TemporaryFile() as answer:  # no pipe, which other threads would have to let us empty
+        try:
+            command, env = git_command(*arguments), git_environment()
+            done = subprocess.run(command, cwd=root, env=env, input=stdin, stdout=answer, stderr=subprocess.PIPE, check=False)
+        except FileNotFoundError:
+            raise Refusal(root, "git is not installed", cure="install git 2.30 or newer") from None
+        if done.returncode not in answers:
+            reason = (done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"])[0]
+            raise Refusal(root.name, f"git {arguments[0]} gave no answer", observed=reason)
+        answer.seek(0)
+        return done.returncode, answer.read()
 
 
 def clone(root: Path, commit: str, work: Path) -> None:
@@ -95,17 +99,17 @@ class Objects:
 
     def load(self, names: Iterable[str]) -> None:
         """Read many small objects at once, so that they are known from here on; each id is recomputed. One by one takes ten times as long."""
-        wanted = list(names)
+        wanted = [name for name in dict.fromkeys(names) if name not in self._read and name not in self._trees]
         if not wanted:
             return
-        shown, at = memoryview(call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1]), 0
+        shown, at = call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1], 0
         for name in wanted:
-            end = at + bytes(shown[at : at + 200]).index(b"\n")
-            header = bytes(shown[at:end]).split()
+            end = shown.index(b"\n", at)
+            header = shown[at:end].split()
             if len(header) != 3:
                 raise missing_object(name)
             kind, size = header[1].decode(), int(header[2])
-            data, at = bytes(shown[end + 1 : end + 1 + size]), end + 2 + size
+            data, at = shown[end + 1 : end + 1 + size], end + 2 + size
             refuse_altered(name, kind, data)
             if kind == "commit":
                 self._commits[name] = parse_commit(data)
@@ -113,6 +117,11 @@ class Objects:
                 self._trees[name] = parse_tree(data, len(name) // 2)
             else:
                 self._read[name] = kind, data
+
+    def trees(self, names: set[str]) -> list[dict[str, tuple[str, str]]]:
+        """Many trees, read at once."""
+        self.load(names)
+        return [self.tree(name) for name in names]
 
     def blob(self, name: str) -> bytes:
         """The bytes of a blob."""
@@ -141,11 +150,11 @@ class Objects:
 
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
         """Mode and id of what a commit's tree holds at a path, or None."""
-        found: tuple[str, str] | None = ("040000", self.commit(commit)[0])
+        found: tuple[str, str] | None = (FOLDER, self.commit(commit)[0])
         for part in path.split("/"):
             if part in ("", "."):
                 continue
-            if found is None or found[0] != "040000":
+            if found is None or found[0] != FOLDER:
                 return None
             found = self.tree(found[1]).get(part)
         return found
@@ -157,7 +166,7 @@ class Objects:
             for mode, name in self.tree(pending.pop()).values():
                 if name == blob:
                     return True
-                if mode == "040000":
+                if mode == FOLDER:
                     pending.append(name)
         return False
 
@@ -178,6 +187,7 @@ class History:
     def __init__(self, root: Path, prefix: str, head: str, shallow: bool, grafts: bool, folders: tuple[str, ...]):
         self.root, self.prefix, self.head, self.shallow, self.grafts, self.folders = root, prefix, head, shallow, grafts, folders
         self._ancestors: dict[str, frozenset[str]] = {}
+        self._ever: dict[tuple[str, str], list[str]] = {}
 
     @classmethod
     def open(cls, root: Path, folders: tuple[str, ...] = ()) -> History:
@@ -228,19 +238,16 @@ class History:
         for commit, parents in log.parents.items():
             if self.objects.commit(commit)[1] != parents and not self.shallow:  # a shallow clone, in which no order is checked, ends in some
                 raise Refusal(f"git object {commit[:12]}", "git names other parents than its bytes", cure="git fsck, then clone again")
-        wanted = tuple(f"{self.prefix}{folder}/" for folder in self.folders)
-        level = {(self.objects.commit(commit)[0], "") for commit in log.parents}
-        seen = set(level)
-        while level:
-            self.objects.load({name for name, _ in level})
-            below = {
-                (name, f"{at}{entry}/")
-                for tree, at in level
-                for entry, (mode, name) in self.objects.tree(tree).items()
-                if mode == "040000" and any(f"{at}{entry}/".startswith(folder) or folder.startswith(f"{at}{entry}/") for folder in wanted)
-            }
-            level = below - seen
-            seen |= below
+        roots, level, seen = {self.objects.commit(commit)[0] for commit in log.parents}, set(), set()
+        for folder in self.folders:
+            below = roots
+            for part in filter(None, (self.prefix + folder).split("/")):
+                found = (tree.get(part) for tree in self.objects.trees(below))
+                below = {entry[1] for entry in found if entry is not None and entry[0] == FOLDER}
+            level |= below
+        while level := level - seen:
+            seen |= level
+            level = {name for tree in self.objects.trees(level) for mode, name in tree.values() if mode == FOLDER}
 
     def knows(self, commit: str) -> bool:
         """Whether a commit belongs to this history."""
@@ -268,7 +275,7 @@ class History:
     def names_at(self, commit: str, folder: str) -> list[str]:
         """Paths of the entries of a folder of the project in a commit; [] where it has none."""
         entry = self.entry(commit, folder)
-        return [f"{folder}/{name}" for name in self.objects.tree(entry[1])] if entry and entry[0] == "040000" else []
+        return [f"{folder}/{name}" for name in self.objects.tree(entry[1])] if entry and entry[0] == FOLDER else []
 
     def versions(self, path: str) -> list[str]:
         """Blobs that ever stood at a path of the project, newest first."""
@@ -276,8 +283,11 @@ class History:
 
     def paths_ever(self, folder: str, suffix: str) -> list[str]:
         """Paths of the project under a folder, with a suffix, that any commit ever held."""
-        start = f"{self.prefix}{folder}/"
-        return sorted(path.removeprefix(self.prefix) for path in self.log.versions if path.startswith(start) and path.endswith(suffix))
+        if (folder, suffix) not in self._ever:
+            start = f"{self.prefix}{folder}/"
+            found = (path.removeprefix(self.prefix) for path in self.log.versions if path.endswith(suffix) and path.startswith(start))
+            self._ever[folder, suffix] = sorted(found)
+        return list(self._ever[folder, suffix])
 
     def blob_id(self, data: bytes) -> str:
         """The id git gives to these bytes."""

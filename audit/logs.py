@@ -86,9 +86,8 @@ class Logs:
                 seen.add(blob)
                 if self.until is None or any(new in history.ancestors(self.until) for new in history.introductions(blob)):
                     yield from _read(path, history.objects.blob(blob), True)
-        for path in self.context.run_logs if self.until is None else ():
-            data = self.context.bytes_of(path)
-            if data is not None and history.blob_id(data) not in seen:
+        for path, data in self.context.run_log_bytes.items() if self.until is None else ():
+            if history.blob_id(data) not in seen:
                 yield from _read(path, data, False)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from audit.finding import Refusal
 
+ENTRY = {width: re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % width, re.DOTALL) for width in (20, 32)}
+"""Mode, name and object id of an entry of a tree, by the bytes of an id (SHA-1 or SHA-256)."""
 WHOLE_CLONE = "git fetch --unshallow (in CI: fetch-depth 0)"
 
 
@@ -59,19 +62,16 @@ def _sections(shown: bytes) -> Iterator[tuple[str, tuple[str, ...], list[tuple[s
 
 def parse_tree(data: bytes, width: int) -> dict[str, tuple[str, str]]:
     """A tree as name -> (mode, object id), from its bytes."""
-    entries, at = {}, 0
-    while at < len(data):
-        end = data.index(b"\0", at)
-        mode, _, entry = data[at:end].partition(b" ")
-        entries[entry.decode(errors="surrogateescape")] = (mode.decode().zfill(6), data[end + 1 : end + 1 + width].hex())
-        at = end + 1 + width
-    return entries
+    found = ENTRY[width].findall(data)
+    if sum(len(mode) + len(entry) + 2 + width for mode, entry, _ in found) != len(data):
+        raise ValueError("bytes in a tree that are no entry")
+    return {entry.decode(errors="surrogateescape"): (mode.decode().zfill(6), name.hex()) for mode, entry, name in found}
 
 
 def parse_commit(data: bytes) -> tuple[str, tuple[str, ...]]:
     """The tree and the parents of a commit, from its bytes."""
-    lines = data.partition(b"\n\n")[0].decode(errors="replace").split("\n")
-    return lines[0].removeprefix("tree "), tuple(line[7:] for line in lines if line.startswith("parent "))
+    tree, *lines = data.partition(b"\n\n")[0].split(b"\n")
+    return tree[5:].decode(), tuple(line[7:].decode() for line in lines if line.startswith(b"parent "))
 
 
 def refuse_altered(name: str, kind: str, data: bytes) -> None:

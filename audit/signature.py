@@ -32,12 +32,21 @@ def describe_signature(context: Context, commit: str) -> str:
 
 def describe_tags(context: Context, commit: str) -> Iterator[str]:
     """One clause on each signed tag of a commit."""
-    shown = call_git(context.root, "for-each-ref", f"--points-at={commit}", "--format=%(objectname) %(objecttype) %(refname)", "refs/tags")[1]
-    for name, kind, reference in (line.split(" ", 2) for line in shown.decode(errors="surrogateescape").splitlines()):
-        if kind == "tag" and b"\n-----BEGIN " in context.history.objects.read(name)[1]:
+    for name, target, reference in list_tags(context):
+        if target == commit and b"\n-----BEGIN " in context.history.objects.read(name)[1]:
             code, _ = call_git(context.root, *own_keys(context), "verify-tag", name, answers=(0, 1))
             known = "by whom cannot be told here" if code else "with a key of yours: who, not when"
             yield f"tag {reference.removeprefix('refs/tags/')} on the commit that brought the seal: signed{', ' if code else ' '}{known}"
+
+
+def list_tags(context: Context) -> list[tuple[str, str, str]]:
+    """Object, what it points at in the end, and name of every annotated tag; asked once a context."""
+    if "_tags" not in context.__dict__:
+        shown = call_git(context.root, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", "refs/tags")[1]
+        lines = (line.split(" ", 2) for line in shown.decode(errors="surrogateescape").splitlines())
+        context.__dict__["_tags"] = [(name, target, reference) for name, target, reference in lines if target]
+    found: list[tuple[str, str, str]] = context.__dict__["_tags"]
+    return found
 
 
 def own_keys(context: Context) -> list[str]:

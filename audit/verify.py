@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -97,10 +98,19 @@ def main(form: str, stage: str | None, roots: tuple[Path, ...] = ()) -> int:
     """Verify the project here and print the report."""
     for slow in ("jinja2.sandbox", "jsonschema_rs"):
         Thread(target=import_module, args=(slow,)).start()  # while git is waited for; no daemon: leaving in the middle of an import crashes
-    report = verify(Context.open(roots=roots), stage)
+    context = Context.open(roots=roots)
+    Thread(target=read_ahead, args=(context,)).start()
+    report = verify(context, stage)
     for line in [as_json(report)] if form == "json" else as_text(report):
         click.echo(paint(line))
     return report.code
+
+
+def read_ahead(context: Context) -> None:
+    """Read what most checks ask for, while git is waited for; what cannot be read, the check that asks for it says."""
+    for name in ("records", "run_logs", "pipeline"):
+        with suppress(Exception):
+            getattr(context, name)
 
 
 def paint(line: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from audit.context import Context
 from audit.finding import Finding
@@ -22,8 +22,8 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def count(context: Context) -> str:
-    """How many files."""
-    return f"{len(_tracked(context, _counting(context)))} files"
+    """How many files and folders."""
+    return f"{len(_counting(context))} files and folders"
 
 
 def _counting(context: Context) -> set[str]:
@@ -35,12 +35,20 @@ def _counting(context: Context) -> set[str]:
 def _tracked(context: Context, places: set[str]) -> set[str]:
     """Those of them that git tracks, and what it tracks below them."""
     listed = call_git(context.root, "ls-files", "-z")[1].decode(errors="surrogateescape").split("\0")
-    return {path for path in listed if path and (path in places or any(str(folder) in places for folder in PurePosixPath(path).parents))}
+    return {path for path in listed if path and any(place in places for place in (path, *_folders(path)))}
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The folders on the way to a path, the nearest first and the root, `.`, last."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+    yield "."
 
 
 def find_hidden(root: Path, paths: list[str]) -> Iterator[tuple[str, str, str]]:
     """Path, `.dvcignore` with line, and pattern of what is ignored: git, which has the same patterns, is asked in a folder that holds nothing else."""
-    folders = {folder for path in paths for folder in PurePosixPath(path).parents if (root / folder / IGNORE).is_file()}
+    folders = {folder for folder in {folder for path in paths for folder in _folders(path)} if (root / folder / IGNORE).is_file()}
     if not folders:
         return
     with tempfile.TemporaryDirectory() as name:

@@ -14,7 +14,8 @@ from audit.versions import committed_versions, find_mended, first_versions, seal
 
 def check(context: Context) -> Iterator[Finding]:
     """Every judged record of every sealed registration that holds here or is closed."""
-    logs = open_logs(context)
+    logs, history = open_logs(context), context.history
+    history.objects.load(filter(None, (history.blob_at(history.head, path) for path in context.record_paths)))
     for registration, seal in judged(context):
         if seal.post_hoc:
             what = "was sealed after its outcome: post hoc, nothing under it is confirmatory, and its order is not asked"

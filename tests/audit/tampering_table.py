@@ -121,7 +121,7 @@ TABLE = (
     Row("A210", "witnesses", tampering_witness.proof_of_another_file),
     Row("A212", "witnesses", tampering_witness.truncated_token, exit=2),
     Row("A212", "witnesses", tampering_witness.truncated_proof, exit=2),
-    Row("A300", "pipeline", tampering.bad_lock, also=("ignored",), exit=2),
+    Row("A300", "pipeline", tampering.bad_lock, also=("ignored", "deviations"), exit=2),
     Row("A301", "records", tampering_files.truncated, also=("runs", "pipeline")),
     Row("A301", "records", tampering.not_a_number, also=("runs", "pipeline")),
     Row("A301", "records", tampering.repeated_key, also=("runs", "pipeline")),
