@@ -158,7 +158,8 @@ def find_unprinted(context: Context, lines: list[str]) -> list[Finding]:
     """A502: uses that stand in the sources and wrote nothing when LaTeX typeset the document."""
     printed, wanted, first = count_printed(lines), Counter[tuple[str, str]](), dict[tuple[str, str], Use]()
     for use in demanded_uses(context, load_document(context)):
-        shown = (use.key, use.option if use.command == "val" else "verdict")
+        form = {"val": use.option, "ifverdict": "verdict"}.get(use.command, use.command)
+        shown = (use.key, form)
         wanted[shown] += 1
         first.setdefault(shown, use)
     return [

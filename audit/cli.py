@@ -8,8 +8,13 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import click
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+ROOT_HELP = "Root certificate of an authority that you trust, not the repository's; may be repeated."
 
 
 @contextmanager
@@ -18,8 +23,7 @@ def one_line() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo("audit: interrupted; nothing half-written is left", err=True)
-        sys.exit(130)
+        interrupted()
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
@@ -35,7 +39,23 @@ def one_line() -> Iterator[None]:
         sys.exit(UNCHECKED)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def interrupted() -> None:
+    """One line, and the exit code of an interruption."""
+    click.echo("audit: interrupted; nothing half-written is left", err=True)
+    sys.exit(130)
+
+
+class Commands(click.Group):
+    """Commands whose interruption is no finding: click by itself would say `Aborted!` and exit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            interrupted()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="rankcollapse-audit", message="%(version)s")
 def cli() -> None:
     """Freeze predictions before the runs, prove the order from git, bind every number to its source.
@@ -47,28 +67,61 @@ def cli() -> None:
 @cli.command()
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--pass", "stage", type=click.Choice(["before", "after"]), help="Only the checks before Jinja, or after the PDF.")
-def verify(form: str, stage: str | None) -> None:
+@click.option("--root", "roots", multiple=True, type=FILE, metavar="FILE", help=ROOT_HELP)
+def verify(form: str, stage: str | None, roots: tuple[Path, ...]) -> None:
     """Check everything, line by line, and say why one may trust it."""
     from audit.verify import main
 
-    sys.exit(main(form, stage))
+    sys.exit(main(form, stage, roots))
 
 
 @cli.command()
 @click.argument("registration")
-def seal(registration: str) -> None:
+@click.option("--title", help="What is asked, in one line.")
+def new(registration: str, title: str | None) -> None:
+    """Write the draft of a registration, guessed from dvc.yaml and the records."""
+    from audit.new import main
+
+    main(registration, title)
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--post-hoc", is_flag=True, help="Seal although an outcome exists; every verdict is then labelled post hoc.")
+def seal(registration: str, post_hoc: bool) -> None:
     """Seal a committed registration: digests of its text and of what it freezes, once and for ever."""
     from audit.seal import main
+
+    main(registration, post_hoc)
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--tsa", "url", required=True, metavar="URL", help="An RFC 3161 time-stamping authority, http or https.")
+@click.option("--root", "roots", multiple=True, type=FILE, metavar="FILE", help=ROOT_HELP)
+def witness(registration: str, url: str, roots: tuple[Path, ...]) -> None:
+    """Ask an authority for a time stamp of a committed seal and store it beside the seal."""
+    from audit.witness import main
+
+    main(registration, url, roots)
+
+
+@cli.command()
+@click.argument("registration")
+def amend(registration: str) -> None:
+    """Draft the next amendment of a sealed registration; once the draft is committed, seal it."""
+    from audit.amend import main
 
     main(registration)
 
 
 @cli.command()
-def status() -> None:
-    """Say of each registration how far it is: draft, sealed, run, judged, closed."""
+@click.argument("registration", required=False)
+def status(registration: str | None) -> None:
+    """Say of each registration how far it is: draft, sealed, run, judged, closed; of one, its amendments and deviations too."""
     from audit.status import main
 
-    main()
+    main(registration)
 
 
 @cli.command()
@@ -112,7 +165,7 @@ def close(registration: str) -> None:
 @cli.command()
 @click.argument("code", required=False)
 def explain(code: str | None) -> None:
-    """Say what a finding's code means, why it matters and how to cure it."""
+    """Say what a finding's code means, why it matters and how to cure it; `limits`: what the audit does not prove."""
     from audit.explain import main
 
     main(code)
@@ -161,6 +214,29 @@ def compare(revision: str, other: str | None, form: str) -> None:
     from audit.compare import main
 
     sys.exit(main(revision, other, form))
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--nonce", required=True, metavar="TEXT", help="Any text of your own: the seeds are derived from it.")
+@click.option("--work", metavar="DIR", help="Where the clone goes; default build/challenge/REGISTRATION-DIGEST.")
+@click.option("--keep", is_flag=True, help="Leave the clone with its records.")
+def challenge(registration: str, nonce: str, work: str | None, keep: bool) -> None:
+    """Run the judged stages again on your own seeds, in a clone with an empty cache; 1 when a verdict differs."""
+    from audit.challenge import main
+
+    sys.exit(main(registration, nonce, work, keep))
+
+
+@cli.command()
+@click.argument("registration")
+@click.option("--format", "form", type=click.Choice(["prml", "osf", "aspredicted"]), required=True)
+@click.option("--out", metavar="PATH", help="A file; for prml a folder, one manifest a prediction. Default: stdout.")
+def export(registration: str, form: str, out: str | None) -> None:
+    """Show a registration in the form that another registry reads: PRML manifests, or a page for OSF or AsPredicted."""
+    from audit.export import main
+
+    main(registration, form, out)
 
 
 @cli.command()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from audit.chain import standing_amendments
 from audit.context import Context
-from audit.evaluate import Verdicts, compute_verdicts, metric_files
-from audit.finding import Refusal
+from audit.deviations import deviations_path, give_reasons, open_comparison, read_declared
+from audit.difference import Difference
+from audit.evaluate import Verdicts, compute_verdicts, files_read, metric_files
+from audit.finding import Refusal, escape
 from audit.load import parse_json, write_bytes
 from audit.records import log_path, parse_model, record_bytes
 from audit.registration import Outcome
@@ -21,6 +24,8 @@ def main(name: str) -> None:
     write_bytes(context.root / path, record_bytes(outcome))
     shown = ", ".join(f"{prediction} {verdict}" for prediction, verdict in outcome.verdicts.items())
     print(f"closed {name}: {shown}")
+    for row in outcome.deviations or ():
+        print(escape(f"deviation, {row.kind} {row.what}: registered {row.registered}, run {row.run}; why: {row.why}"))
     print(f"now: git add {path} && git commit -m 'Close {name}'")
 
 
@@ -30,7 +35,9 @@ def make_outcome(context: Context, standing: Standing) -> Outcome:
     path = f"{context.config.paths.results}/evaluate/{registration.id}.json"
     stored = parse_model(Verdicts, parse_json(committed(context, path), path), path)
     files = metric_files(context, registration)
-    again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, files[file]), file))
+    seal, links = standing.seal, standing_amendments(context, registration.id)
+    read = files_read(context, registration, links)
+    again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, read[file]), file), seal, links)
     if again != stored:
         cure = f"audit evaluate {registration.id}, commit it, then close"
         raise Refusal(path, "is not what the committed records give", cure=cure)
@@ -42,8 +49,24 @@ def make_outcome(context: Context, standing: Standing) -> Outcome:
         records={record: blob(context, record) for record in records},
         logs={log_path(record): blob(context, log_path(record)) for record in records},
         files={name: blob(context, name) for name in standing.seal.files},
+        deviations=settle_deviations(context, registration.id) if standing.seal.version > 1 else None,
         verdicts={shown.id: shown.verdict for shown in stored.predictions if shown.verdict != "not evaluated here"},
     )
+
+
+def settle_deviations(context: Context, name: str) -> tuple[Difference, ...]:
+    """Every difference between registered and run, each with its declared reason; refuses while one has none."""
+    path = deviations_path(context, name)
+    if (context.root / path).exists():
+        committed(context, path)
+    rows = give_reasons(open_comparison(context, name, context.history.head).differences, read_declared(context, name))
+    open_rows = [row for row in rows if row.why is None]
+    if open_rows:
+        first, more = open_rows[0], f" and {len(open_rows) - 1} more" if len(open_rows) > 1 else ""
+        what, observed = f"{name} cannot be closed: an undeclared difference between registered and run", f"{first.kind} {first.what}{more}"
+        cure = f"declare it there with why, or run again as registered: - {{kind: {first.kind}, what: {first.what}, why: ...}}"
+        raise Refusal(path, what, expected=first.registered, observed=f"{first.run} ({observed})", cure=cure)
+    return rows
 
 
 def committed(context: Context, path: str) -> bytes:

@@ -26,6 +26,8 @@ class Paths(Frozen):
     exemptions: str = "manuscript/exemptions.yaml"
     sources: tuple[str, ...] = ("audit", "src", "stages")
     """Folders with the project's own code: its loaded modules are logged and must lie in the checkout."""
+    lock: str = "requirements.lock"
+    """Pins of the packages (`name==version`) that runs under a seal must have; compared where the project has such a file."""
 
     def findings(self) -> str:
         """The file the DVC stage `audit` writes; not a record."""
@@ -39,6 +41,10 @@ class Config(Frozen):
     paths: Paths = Paths()
     records: dict[str, str] = {}
     """Name under which a record's quantities may be cited -> the record's path."""
+    environment: tuple[str, ...] = ()
+    """Environment variables, beyond those that the project's code names in quotes, that stages may see and run logs show."""
+    foreign: tuple[str, ...] = ()
+    """Modules of neither project nor packages (`_virtualenv`), and variables that bring in code (`LD_PRELOAD`), that are known and meant: a note."""
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.config import Config, find_root, load_config
@@ -16,7 +16,7 @@ from audit.load import parse_json, parse_yaml, read_bytes
 if TYPE_CHECKING:
     from audit.history import History
     from audit.pipeline import Pipeline
-    from audit.records import Provenance
+    from audit.records import Provenance, RunLog
     from audit.registration import Outcome, Registration, Seal
 
 
@@ -26,12 +26,14 @@ class Context:
 
     root: Path
     config: Config
+    roots: tuple[Path, ...] = ()
+    """Root certificates of time-stamping authorities that whoever verifies brought along."""
 
     @classmethod
-    def open(cls, start: Path | None = None) -> Context:
+    def open(cls, start: Path | None = None, roots: tuple[Path, ...] = ()) -> Context:
         """The project that holds `start` (default: the current folder)."""
         root = find_root(start)
-        return cls(root, load_config(root))
+        return cls(root, load_config(root), roots)
 
     def bytes_of(self, path: str) -> bytes | None:
         """The bytes of a file of the project, or None where it is absent."""
@@ -72,7 +74,7 @@ class Context:
         """The git history the project stands in; refuses where there is none."""
         from audit.history import History
 
-        return History.open(self.root)
+        return History.open(self.root, (self.config.paths.results, self.config.paths.prereg))
 
     @cached_property
     def parameters(self) -> Any:
@@ -83,16 +85,19 @@ class Context:
     @cached_property
     def record_paths(self) -> tuple[str, ...]:
         """Every record's path: all of `results/<stage>/**.json`, and of `results/*.json` those that `is_record` knows."""
-        top = self.root / self.config.paths.results
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("**/*.json"))
-        return tuple(path for path in files if self.is_record(path))
+        return tuple(path for path in self._json_files if self.is_record(path))
+
+    @cached_property
+    def _json_files(self) -> list[str]:
+        start = len(self.root.as_posix().rstrip("/")) + 1
+        return sorted(file.as_posix()[start:] for file in (self.root / self.config.paths.results).glob("**/*.json"))
 
     def is_record(self, path: str) -> bool:
         """Whether a JSON file of the results is a record: not a run log, nor the audit's own output, nor, directly in `results/`,
         what neither `audit.toml` nor a registration names and no run log stands beside (timings, say)."""
         if path.endswith(".run.json") or path == self.config.paths.findings():
             return False
-        if PurePosixPath(path).parent != PurePosixPath(self.config.paths.results) or path in self.config.records.values():
+        if path.rpartition("/")[0] != self.config.paths.results or path in self.config.records.values():
             return True
         judged = (prediction.metric.file for registration in self.registrations.values() for prediction in registration.predictions)
         return (self.root / path.removesuffix(".json")).with_suffix(".run.json").is_file() or path in judged
@@ -100,7 +105,7 @@ class Context:
     @cached_property
     def record_bytes(self) -> dict[str, bytes]:
         """Bytes of every record, by path; none of one that is a symbolic link."""
-        return {path: b"" if self.is_linked(path) else read_bytes(self.root / path) for path in self.record_paths}
+        return {path: b"" if self.is_linked(path) else read_bytes(f"{self.root}/{path}") for path in self.record_paths}
 
     @cached_property
     def _parsed(self) -> dict[str, Any]:
@@ -134,16 +139,27 @@ class Context:
         """Every run log of the working tree, by path: a RunLog, or the Refusal that says why not."""
         from audit.records import RunLog, parse_model
 
-        top = self.root / self.config.paths.results
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("**/*.run.json"))
-        return {path: _attempt(lambda p: parse_model(RunLog, parse_json(self.bytes_of(p) or b"", p), p), path) for path in files}
+        read = {path: _attempt(self.refuse_link, path) or data for path, data in self.run_log_bytes.items()}
+        return {path: data if isinstance(data, Refusal) else _attempt(lambda d, p: parse_model(RunLog, parse_json(d, p), p), data, path) for path, data in read.items()}
+
+    @cached_property
+    def run_log_bytes(self) -> dict[str, bytes]:
+        """Bytes of every run log, by path; none of one that is a symbolic link."""
+        paths = (path for path in self._json_files if path.endswith(".run.json"))
+        return {path: b"" if self.is_linked(path) else read_bytes(f"{self.root}/{path}") for path in paths}
+
+    @cached_property
+    def readable_logs(self) -> dict[str, RunLog]:
+        """The run logs that can be read, by path."""
+        return {path: log for path, log in self.run_logs.items() if not isinstance(log, Refusal)}
 
     @cached_property
     def _registration_files(self) -> dict[str, Any]:
+        from audit.amendment import is_registration
         from audit.registration import parse_registration
 
         top = self.root / self.config.paths.prereg
-        files = sorted(file.relative_to(self.root).as_posix() for file in top.glob("*.yaml"))
+        files = sorted(path for file in top.glob("*.yaml") if is_registration(path := file.relative_to(self.root).as_posix()))
         return {path: _attempt(lambda p: parse_registration(self.bytes_of(p) or b"", p), path) for path in files}
 
     @cached_property
@@ -159,6 +175,10 @@ class Context:
     def seal_path(self, registration: str) -> str:
         """Where the seal of a registration lies."""
         return f"{self.config.paths.prereg}/{registration}.seal.json"
+
+    def token_path(self, registration: str, number: int = 1) -> str:
+        """Where a time stamp of a seal lies; a second and later one bears its number."""
+        return f"{self.config.paths.prereg}/{registration}{'' if number == 1 else f'.{number}'}.tsr"
 
     def outcome_path(self, registration: str) -> str:
         """Where the outcome of a closed registration lies."""

@@ -6,6 +6,7 @@ import difflib
 
 from audit.explained_document import EXPLAINED_DOCUMENT
 from audit.finding import Refusal
+from audit.limits import LIMITS
 
 EXPLAINED: dict[str, tuple[str, str, str]] = {
     "A100": (
@@ -88,6 +89,47 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "It holds for the scale and the seed sets it was sealed for.",
         "Nothing to cure; restore the parameters to judge it.",
     ),
+    "A116": (
+        "A metric is another than was registered: its record declares a wider tolerance, another summary, or more units than the population has.",
+        "A tolerance widened, a median that became a mean and doubled units each move a verdict after the prediction was fixed.",
+        "Rerun the stage with the registered code; another question is a new registration.",
+    ),
+    "A117": (
+        "A registration was sealed after its outcome, and says so: post hoc (a note).",
+        "Its verdicts are labelled, and no claim of confirmation can stand on it.",
+        "Nothing to cure; a confirmatory claim needs a new registration and new seeds.",
+    ),
+    "A122": (
+        "Two registrations claim one seed set, or one that shares another's seeds (`same_as`) was sealed after a run on them.",
+        "Predictions about seeds that have been run already are no predictions.",
+        "`seeds: {same_as: ID}`, sealed before the first run on them; after it, register anew on other seeds.",
+    ),
+    "A123": (
+        "A sealed registration has no verdicts (not run, run in part, or gone from the tree), and the document does not say so.",
+        "The registrations that are never heard of again are the ones that lost: without them `k of n` has no n.",
+        "Run and judge it; or write \\unjudged{ID}{the reason} into the manuscript. Not run, with none judged after it, it is a note, and "
+        "audit render waits.",
+    ),
+    "A118": (
+        "Amendments do not form one chain: two on one predecessor, a gap, one that was edited, dropped or sealed twice. A draft is a note.",
+        "Of two amendments one could keep the luckier; an edited one could have been written after looking.",
+        "Restore the sealed files from history: git checkout HEAD -- prereg. A fork cannot be mended: register anew.",
+    ),
+    "A119": (
+        "A run differs from what was registered, and nobody declared it. Under a seal of version 1 this is a note.",
+        "Whatever a registration leaves unfrozen (parameters, code, data, packages, the audit's own configuration) can be tuned after looking.",
+        "Run again as registered, or declare it with why in prereg/ID.deviations.yaml: it is printed beside the verdicts.",
+    ),
+    "A120": (
+        "prereg/ID.deviations.yaml cannot be read, belongs to no registration, or declares a difference that there is not. Before any run: a note.",
+        "A declaration that matches nothing hides which differences there are.",
+        "Correct or remove the entry; audit status counts the differences, A119 names those that are missing.",
+    ),
+    "A121": (
+        "The outcome of a closed registration leaves out a deviation of its own runs, makes one up, or gives no reason for one.",
+        "After closing nothing else says how the runs differed from what was registered.",
+        "git checkout HEAD -- prereg/ID.outcome.json; an outcome is never written again.",
+    ),
     "A200": (
         "A check of order stopped before its end.",
         "What was not checked is not known to hold.",
@@ -99,7 +141,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "A record that came first cannot be confirmed: register anew, run again. After a squash, push the start commit as tag audit/start/N.",
     ),
     "A202": (
-        "The run's evidence: no run log names the record with a start commit that holds the seal.",
+        "The run's evidence: no run log in the history names the record with a start commit that holds the seal, or the record names another seal.",
         "A run held back and committed after the seal looks in order to git alone.",
         "Commit run logs with their records. Never squash or rebase a seal and its run together.",
     ),
@@ -109,12 +151,12 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Freeze the input in the registration, or make it by a logged stage after the seal.",
     ),
     "A204": (
-        "Another outcome under the same seal stands in history, with other quantities.",
+        "Another outcome under the same seal, later or on a side branch, stands in history with other quantities, by the first one's tolerance.",
         "The first outcome is the outcome; a later one may have been mended.",
         "Restore and report the first version.",
     ),
     "A205": (
-        "There is no whole git history: no repository, a shallow clone, or a repository that merely surrounds the project.",
+        "There is no whole git history: no repository, a shallow clone, objects that do not give their ids, or a repository around the project.",
         "Order is proved by ancestry; what is cut off cannot be told.",
         "git fetch --unshallow, or clone with history (in CI: fetch-depth 0).",
     ),
@@ -127,6 +169,32 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Git is told not to look at a tracked file (assume-unchanged, skip-worktree).",
         "The tree looks clean while the file is edited.",
         "git update-index --no-assume-unchanged (or --no-skip-worktree) PATH",
+    ),
+    "A208": (
+        "A branch, experiment, stash or reflog of this clone holds a judged record in a commit without its seal. "
+        "What else stands there on the same seeds, and seals that only stand there, are counted in a note.",
+        "What was tried and left behind is in no history that others see; a clone without these refs cannot find it.",
+        "git branch -a --contains COMMIT, git reflog: if the record came first, register anew. Report the other runs.",
+    ),
+    "A209": (
+        "A run log's times cannot be right: it ends before it starts, or starts before its start commit was made (a note).",
+        "Dates can be typed, so they decide nothing; an odd one is still worth a look.",
+        "Look whether a clock was wrong.",
+    ),
+    "A210": (
+        "A witness is refuted: of another seal, altered, signed by nobody who might, at a time its certificate does not cover; or a required one is gone.",
+        "A false witness is worse than none, and seeds that take a time stamp take the first one that was committed.",
+        "Restore the file from history. If it was never right, ask again (audit witness ID --tsa URL) and say so.",
+    ),
+    "A211": (
+        "What witnesses are worth to you (a note): anchored under a root of yours, unanchored, pending, claimed; and who signed.",
+        "An authority you do not know, or whose root only this repository ships, could be the author. A signature says who, never when.",
+        "Get the authority's root from the authority: audit verify --root FILE, or a folder of roots in AUDIT_ROOTS.",
+    ),
+    "A212": (
+        "A time stamp or proof cannot be read, or nothing to verify it with is installed.",
+        "A truncated token says nothing, neither for nor against.",
+        "git checkout HEAD -- prereg/ID.tsr; pip install 'rankcollapse-audit[witness]'.",
     ),
     "A300": (
         "A check of records stopped before its end.",
@@ -194,9 +262,10 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "Declare it as an out of its stage, or remove it.",
     ),
     "A313": (
-        "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with.",
-        "The results were made by another command, or with other parameters, than those that are shown.",
-        "dvc repro, and commit dvc.lock.",
+        "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with; or a run read a file "
+        "that is none of its stage's dependencies.",
+        "The results were made by another command, or with other parameters, than those that are shown, or DVC would not see what they were made from.",
+        "dvc repro, and commit dvc.lock; declare the dependency and dvc commit the stage.",
     ),
     "A314": (
         "A record was made from other records, or under other seals, than those that are here.",
@@ -208,17 +277,37 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "The first outcome is the result; a better one may not replace it. In no commit yet, it is a reproduction and only a note.",
         "Report the first: restore the verdicts' record; a new question is a new registration.",
     ),
+    "A317": (
+        "A run loaded a module that is neither the project's, nor Python's, nor listed in an installed package's RECORD.",
+        "A sitecustomize, a .pth file, PYTHONPATH or a file that git ignores changes results while the tree stays clean. Without a seal, a note.",
+        "Remove it, or install it with pip, and run again. A module that is meant (_virtualenv) is named as `foreign` in audit.toml: then it is a note.",
+    ),
+    "A318": (
+        "A run loaded a package's file that is not what its RECORD says, or had another version than the lock file of its start commit pins.",
+        "The same code computes other things with a patched or another library. Without a seal, a note.",
+        "Install afresh from the lock file, run again.",
+    ),
+    "A319": (
+        "A run started with code brought in by its environment: LD_PRELOAD, LD_AUDIT, PYTHONHOME, or PYTHONPATH outside the project.",
+        "Such code runs before any of the project's, and no commit holds it. Without a seal, a note.",
+        "Unset the variable, run again. One that is meant (an allocator) is named as `foreign` in audit.toml: then it is a note.",
+    ),
+    "A320": (
+        "A pattern of a .dvcignore matches a tracked file that a stage depends on, or that a run read or loaded.",
+        "DVC does not see the file change and calls stale results up to date.",
+        "Narrow the pattern, then dvc repro.",
+    ),
     **EXPLAINED_DOCUMENT,
 }
 
 
 def main(code: str | None) -> None:
-    """Print one explanation, or the list of all codes."""
+    """Print one explanation, what the audit does not prove (`limits`), or the list of all codes."""
     if code is None:
         for name, (meaning, _, _) in sorted(EXPLAINED.items()):
             print(f"{name}  {meaning}")
         return
-    print(explain(code))
+    print("\n".join(f"{number}. {limit}" for number, limit in enumerate(LIMITS, 1)) if code == "limits" else explain(code))
 
 
 def explain(code: str) -> str:

@@ -12,7 +12,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Cite it with \\val{record.path}; or, where it is no result, exempt it in exemptions.yaml with a reason.",
     ),
     "A402": (
-        "A key in \\val, \\verdict, \\ifverdict or \\prov names nothing, or its format does not fit the value.",
+        "A key in \\val, \\verdict, \\ifverdict, \\prov, \\confirmatory or \\unjudged names nothing, its format does not fit, or a reason is missing.",
         "LaTeX would stop, or a number would stand in the text that no record holds.",
         "Take one of the nearest keys the line names, or rerun the stage that writes the record.",
     ),
@@ -50,6 +50,16 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "A printed form would get another verdict than the stored value.",
         "0.9496 printed as 0.95 meets a target that the value misses.",
         "Print more digits: \\val[fixed.3]{key}.",
+    ),
+    "A410": (
+        "A verdict would be another one if the excluded units counted against it, and the document does not say so.",
+        "Units that fail or do not settle can be chosen until the rest agrees.",
+        "Include a table over `attrition()` that prints `<< row.against >>`.",
+    ),
+    "A411": (
+        "The document shows verdicts of a registration and not of how many predictions.",
+        "Three met of three and three met of thirty read alike.",
+        "\\val{ID.met} of \\val{ID.of}, a table of all verdicts, or << row.phrase | label >> of a registration in `denominator()`.",
     ),
     "A500": (
         "A check of the document stopped before its end.",

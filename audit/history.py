@@ -5,23 +5,26 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from audit.finding import Refusal
+from audit.objects import WHOLE_CLONE, Log, missing_object, parse_commit, parse_log, parse_tree, refuse_altered
+
+__all__ = ["LINK", "SUBMODULE", "WHOLE_CLONE", "History", "Log", "Objects", "call_git"]
 
 CONFIGURATION = (
     "core.commitGraph=false", "core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "core.quotePath=false",
     "advice.graftFileDeprecated=false",
 )  # fmt: skip
-SMALL, TOGETHER = 2**16, 256
-"""Objects up to this many bytes are kept once read; so many are asked for at once (their names fit into a pipe)."""
-LINK, SUBMODULE = "120000", "160000"
-WHOLE_CLONE = "git fetch --unshallow (in CI: fetch-depth 0)"
+SMALL = 2**16
+"""Objects up to this many bytes are kept once read."""
+LINK, SUBMODULE, FOLDER = "120000", "160000", "040000"
+STARTS = "--glob=refs/tags/audit/start/*"
 
 
 def git_command(*arguments: str) -> list[str]:
@@ -38,14 +41,25 @@ def git_environment() -> dict[str, str]:
 
 def call_git(root: Path, *arguments: str, answers: tuple[int, ...] = (0,), stdin: bytes = b"") -> tuple[int, bytes]:
     """Run git; any exit code that is not a documented answer means that nothing could be checked."""
-    try:
-        done = subprocess.run(git_command(*arguments), cwd=root, env=git_environment(), input=stdin, capture_output=True, check=False)
-    except FileNotFoundError:
-        raise Refusal(root, "git is not installed", cure="install git 2.30 or newer") from None
-    if done.returncode not in answers:
-        reason = (done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"])[0]
-        raise Refusal(root.name, f"git {arguments[0]} gave no answer", observed=reason)
-    return done.returncode, done.stdout
+    with tempfile.TemporaryFile() as answer:  # no pipe, which other threads would have to let us empty
+        try:
+            command, env = git_command(*arguments), git_environment()
+            done = subprocess.run(command, cwd=root, env=env, input=stdin, stdout=answer, stderr=subprocess.PIPE, check=False)
+        except FileNotFoundError:
+            raise Refusal(root, "git is not installed", cure="install git 2.30 or newer") from None
+        if done.returncode not in answers:
+            reason = (done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"])[0]
+            raise Refusal(root.name, f"git {arguments[0]} gave no answer", observed=reason)
+        answer.seek(0)
+        return done.returncode, answer.read()
+
+
+def clone(root: Path, commit: str, work: Path) -> None:
+    """Clone the repository around a folder with all of its history, object by object, and check a commit out; nothing but files is read."""
+    top = call_git(root, "rev-parse", "--show-toplevel")[1].decode(errors="surrogateescape").removesuffix("\n")
+    quiet = ("--quiet", "--no-local", "--no-checkout", "--template=", "-c", "protocol.file.allow=always")
+    call_git(root, "clone", *quiet, "--", top, str(work))
+    call_git(work, "checkout", "--quiet", "--detach", commit)
 
 
 class Objects:
@@ -64,45 +78,50 @@ class Objects:
         weakref.finalize(self, _stop, self._process)
 
     def read(self, name: str) -> tuple[str, bytes]:
-        """The kind and bytes of an object; a missing or altered one could not be checked."""
-        if name not in self._read:
-            self._ask([name])
-            kind, data = self._take(name)
-            if len(data) > SMALL:
-                return kind, data
-            self._read[name] = kind, data
-        return self._read[name]
-
-    def expect(self, names: Iterable[str]) -> None:
-        """Read many small objects at once: asked for one by one they would take ten times as long. A missing one is left to `read`."""
-        wanted = [name for name in dict.fromkeys(names) if name not in self._read]
-        for start in range(0, len(wanted), TOGETHER):
-            asked = wanted[start : start + TOGETHER]
-            self._ask(asked)
-            for name in asked:
-                with suppress(Refusal):
-                    self._read[name] = self._take(name)
-
-    def _ask(self, names: list[str]) -> None:
-        sink = self._process.stdin
-        assert sink is not None
+        """The kind and bytes of an object; a missing or altered one could not be checked. Small ones are kept."""
+        if name in self._read:
+            return self._read[name]
+        source, sink = self._process.stdout, self._process.stdin
+        assert source is not None and sink is not None
         with suppress(BrokenPipeError):
-            sink.write("".join(f"{name}\n" for name in names).encode())
+            sink.write(name.encode() + b"\n")
             sink.flush()
-
-    def _take(self, name: str) -> tuple[str, bytes]:
-        source = self._process.stdout
-        assert source is not None
         header = source.readline().split()
         if len(header) != 3:
-            raise Refusal(f"git object {name[:12]}", "is not in this clone", cure=f"{WHOLE_CLONE}; a partial clone must be completed")
+            raise missing_object(name)
         kind, size = header[1].decode(), int(header[2])
         data = source.read(size)
         source.read(1)
-        digest = hashlib.new("sha1" if len(name) == 40 else "sha256", f"{kind} {size}\0".encode() + data).hexdigest()
-        if digest != name:
-            raise Refusal(f"git object {name[:12]}", "its bytes do not give its id", observed=digest[:12], cure="git fsck, then clone again")
+        refuse_altered(name, kind, data)
+        if size <= SMALL:
+            self._read[name] = kind, data
         return kind, data
+
+    def load(self, names: Iterable[str]) -> None:
+        """Read many small objects at once, so that they are known from here on; each id is recomputed. One by one takes ten times as long."""
+        wanted = [name for name in dict.fromkeys(names) if name not in self._read and name not in self._trees]
+        if not wanted:
+            return
+        shown, at = call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1], 0
+        for name in wanted:
+            end = shown.index(b"\n", at)
+            header = shown[at:end].split()
+            if len(header) != 3:
+                raise missing_object(name)
+            kind, size = header[1].decode(), int(header[2])
+            data, at = shown[end + 1 : end + 1 + size], end + 2 + size
+            refuse_altered(name, kind, data)
+            if kind == "commit":
+                self._commits[name] = parse_commit(data)
+            elif kind == "tree":
+                self._trees[name] = parse_tree(data, len(name) // 2)
+            else:
+                self._read[name] = kind, data
+
+    def trees(self, names: set[str]) -> list[dict[str, tuple[str, str]]]:
+        """Many trees, read at once."""
+        self.load(names)
+        return [self.tree(name) for name in names]
 
     def blob(self, name: str) -> bytes:
         """The bytes of a blob."""
@@ -117,13 +136,7 @@ class Objects:
     def tree(self, name: str) -> dict[str, tuple[str, str]]:
         """A tree as name -> (mode, object id)."""
         if name not in self._trees:
-            data, entries, at, width = self.read(name)[1], {}, 0, len(name) // 2
-            while at < len(data):
-                end = data.index(b"\0", at)
-                mode, _, entry = data[at:end].partition(b" ")
-                entries[entry.decode(errors="surrogateescape")] = (mode.decode().zfill(6), data[end + 1 : end + 1 + width].hex())
-                at = end + 1 + width
-            self._trees[name] = entries
+            self._trees[name] = parse_tree(self.read(name)[1], len(name) // 2)
         return self._trees[name]
 
     def commit(self, name: str) -> tuple[str, tuple[str, ...]]:
@@ -132,17 +145,16 @@ class Objects:
             kind, data = self.read(name)
             if kind != "commit":
                 raise Refusal(f"git object {name[:12]}", "is no commit", observed=kind)
-            lines = data.partition(b"\n\n")[0].decode(errors="replace").splitlines()
-            self._commits[name] = lines[0].removeprefix("tree "), tuple(line[7:] for line in lines if line.startswith("parent "))
+            self._commits[name] = parse_commit(data)
         return self._commits[name]
 
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
         """Mode and id of what a commit's tree holds at a path, or None."""
-        found: tuple[str, str] | None = ("040000", self.commit(commit)[0])
+        found: tuple[str, str] | None = (FOLDER, self.commit(commit)[0])
         for part in path.split("/"):
             if part in ("", "."):
                 continue
-            if found is None or found[0] != "040000":
+            if found is None or found[0] != FOLDER:
                 return None
             found = self.tree(found[1]).get(part)
         return found
@@ -154,7 +166,7 @@ class Objects:
             for mode, name in self.tree(pending.pop()).values():
                 if name == blob:
                     return True
-                if mode == "040000":
+                if mode == FOLDER:
                     pending.append(name)
         return False
 
@@ -169,29 +181,20 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-@dataclass(frozen=True)
-class Log:
-    """What one pass over the history says: parents, who added which blob, and which blobs stood at which path."""
-
-    parents: dict[str, tuple[str, ...]]
-    additions: dict[str, dict[str, int]]
-    """blob -> commit -> in how many of the comparisons with its parents the blob is new."""
-    paths: dict[str, dict[str, None]]
-    """blob -> paths at which it ever stood."""
-    versions: dict[str, dict[str, None]]
-    """path -> blobs that ever stood there, newest first."""
-
-
 class History:
     """Every commit reachable from HEAD or from a tag `audit/start/*`, with every parent of every merge."""
 
-    def __init__(self, root: Path, prefix: str, head: str, shallow: bool, grafts: bool):
-        self.root, self.prefix, self.head, self.shallow, self.grafts = root, prefix, head, shallow, grafts
+    def __init__(self, root: Path, prefix: str, head: str, shallow: bool, grafts: bool, folders: tuple[str, ...]):
+        self.root, self.prefix, self.head, self.shallow, self.grafts, self.folders = root, prefix, head, shallow, grafts, folders
         self._ancestors: dict[str, frozenset[str]] = {}
+        self._ever: dict[tuple[str, str], list[str]] = {}
 
     @classmethod
-    def open(cls, root: Path) -> History:
-        """Find the repository that tracks the project's `audit.toml`; a repository that merely surrounds it is not its history."""
+    def open(cls, root: Path, folders: tuple[str, ...] = ()) -> History:
+        """Find the repository that tracks the project's `audit.toml`; a repository that merely surrounds it is not its history.
+
+        `folders` are those of the project whose trees decide: their ids are recomputed in every commit.
+        """
         asked = ("--show-prefix", "--is-shallow-repository", "--git-common-dir")
         try:
             prefix, shallow, common = call_git(root, "rev-parse", *asked)[1].decode().splitlines()
@@ -201,7 +204,7 @@ class History:
         code, head = call_git(root, "rev-parse", "--verify", "-q", "HEAD^{commit}", answers=(0, 1))
         if code:
             raise Refusal(root.name, "the git repository has no commit yet", cure="git add audit.toml && git commit")
-        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / common / "info" / "grafts").is_file())
+        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / common / "info" / "grafts").is_file(), folders)
         if history.entry(history.head, "audit.toml") is None:
             cure = "git add audit.toml && git commit, or clone the project's own repository"
             raise Refusal("audit.toml", "is not tracked by the git repository around it", expected="the project's own history", cure=cure)
@@ -214,23 +217,46 @@ class History:
 
     @cached_property
     def log(self) -> Log:
-        """One pass over all commits; never `git log -- path`, which loses commits."""
-        options = ("--diff-merges=separate", "--raw", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", "-z")
-        shown = call_git(self.root, "log", *options, "--format=%x01%H %P", "HEAD", "--glob=refs/tags/audit/start/*", "--")[1]
-        log = Log({}, {}, {}, {})
-        for commit, parents, added in _sections(shown):
-            log.parents[commit] = parents
-            for blob in {blob for blob, _ in added}:
-                counts = log.additions.setdefault(blob, {})
-                counts[commit] = counts.get(commit, 0) + 1
-            for blob, path in added:
-                log.paths.setdefault(blob, {})[path] = None
-                log.versions.setdefault(path, {})[blob] = None
+        """One pass over all commits, each id recomputed; never `git log -- path`, which loses commits."""
+        log = self._pass("HEAD", STARTS)
+        self._recompute(log)
         return log
+
+    @cached_property
+    def elsewhere(self) -> Log:
+        """The same of what this clone holds beside its history: on branches, experiments, stashes and in reflogs."""
+        return self._pass("--all", "--reflog", "--not", "HEAD", STARTS)
+
+    def _pass(self, *revisions: str) -> Log:
+        options = ("--diff-merges=separate", "--raw", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", "-z")
+        shown = call_git(self.root, "log", *options, "--format=%x01%H %P", *revisions, "--")[1]
+        return parse_log(shown)
+
+    def _recompute(self, log: Log) -> None:
+        """Recompute the id of every commit, and of every tree on the way to and inside the folders that decide."""
+        self.objects.load(log.parents)
+        for commit, parents in log.parents.items():
+            if self.objects.commit(commit)[1] != parents and not self.shallow:  # a shallow clone, in which no order is checked, ends in some
+                raise Refusal(f"git object {commit[:12]}", "git names other parents than its bytes", cure="git fsck, then clone again")
+        roots, level, seen = {self.objects.commit(commit)[0] for commit in log.parents}, set(), set()
+        for folder in self.folders:
+            below = roots
+            for part in filter(None, (self.prefix + folder).split("/")):
+                found = (tree.get(part) for tree in self.objects.trees(below))
+                below = {entry[1] for entry in found if entry is not None and entry[0] == FOLDER}
+            level |= below
+        while level := level - seen:
+            seen |= level
+            level = {name for tree in self.objects.trees(level) for mode, name in tree.values() if mode == FOLDER}
 
     def knows(self, commit: str) -> bool:
         """Whether a commit belongs to this history."""
         return commit in self.log.parents
+
+    def date(self, commit: str) -> int:
+        """When a commit says it was made, in seconds since 1970; it may say anything."""
+        line = next(line for line in self.objects.read(commit)[1].split(b"\n") if line.startswith(b"committer "))
+        return int(line.split()[-2])
 
     def entry(self, commit: str, path: str) -> tuple[str, str] | None:
         """Mode and id of what a commit holds at a path of the project."""
@@ -249,7 +275,7 @@ class History:
     def names_at(self, commit: str, folder: str) -> list[str]:
         """Paths of the entries of a folder of the project in a commit; [] where it has none."""
         entry = self.entry(commit, folder)
-        return [f"{folder}/{name}" for name in self.objects.tree(entry[1])] if entry and entry[0] == "040000" else []
+        return [f"{folder}/{name}" for name in self.objects.tree(entry[1])] if entry and entry[0] == FOLDER else []
 
     def versions(self, path: str) -> list[str]:
         """Blobs that ever stood at a path of the project, newest first."""
@@ -257,8 +283,11 @@ class History:
 
     def paths_ever(self, folder: str, suffix: str) -> list[str]:
         """Paths of the project under a folder, with a suffix, that any commit ever held."""
-        start = f"{self.prefix}{folder}/"
-        return sorted(path.removeprefix(self.prefix) for path in self.log.versions if path.startswith(start) and path.endswith(suffix))
+        if (folder, suffix) not in self._ever:
+            start = f"{self.prefix}{folder}/"
+            found = (path.removeprefix(self.prefix) for path in self.log.versions if path.endswith(suffix) and path.startswith(start))
+            self._ever[folder, suffix] = sorted(found)
+        return list(self._ever[folder, suffix])
 
     def blob_id(self, data: bytes) -> str:
         """The id git gives to these bytes."""
@@ -289,22 +318,3 @@ class History:
         shown = call_git(self.root, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")[1]
         paths = [line[3:].decode(errors="surrogateescape") for line in shown.split(b"\0") if line]
         return tuple(sorted(path.removeprefix(self.prefix) for path in paths))
-
-
-def _sections(shown: bytes) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, str]]]]:
-    """Each comparison of a commit with one parent: (commit, parents, [(new blob, path)])."""
-    tokens = iter(shown.split(b"\0"))
-    commit, parents, added = "", (), []
-    for token in tokens:
-        token = token.lstrip(b"\n")
-        if token.startswith(b"\x01"):
-            if commit:
-                yield commit, parents, added
-            commit, *rest = token[1:].decode().split()
-            parents, added = tuple(rest), []
-        elif token.startswith(b":"):
-            path, new = next(tokens).decode(errors="surrogateescape"), token.split()[3].decode()
-            if new.strip("0"):
-                added.append((new, path))
-    if commit:
-        yield commit, parents, added

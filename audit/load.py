@@ -14,8 +14,8 @@ from typing import Any
 
 from audit.finding import Refusal
 
-UNSURE = re.compile("[\t!\x85\u2028\u2029]|\r(?!\n)|^%|[|>][-+0-9]*(?:\\s*#| *\n +\n)", re.MULTILINE)
-"""What the two YAML parsers read differently: tabs, a lone `!`, line ends of YAML 1.1, directives, odd heads of blocks."""
+UNSURE = re.compile("[\t!\x85\u2028\u2029]|\r(?!\n)|^%|^\\.\\.\\.|[|>][-+0-9]*(?:\\s*#| *\n +\n)", re.MULTILINE)
+"""What the two YAML parsers read differently: tabs, a lone `!`, line ends of YAML 1.1, directives, ends of documents, odd heads of blocks."""
 
 
 PLAIN_NUMBER = re.compile("[1-9][0-9]{0,17}")
@@ -114,8 +114,12 @@ def _compose_quickly(text: str, place: str) -> Any:
     ambiguous = frozenset(loader.versioned_resolver)
     """First letters of what may be no text."""
 
+    ends, take = (SequenceEndEvent, MappingEndEvent), parser.get_event
+
     def compose(event: Any) -> Any:
-        if isinstance(examine_event(event, place), ScalarEvent):
+        examine_event(event, place)
+        kind = type(event)
+        if kind is ScalarEvent:
             value = event.value
             if not event.implicit[0] or value[:1] not in ambiguous or PLAIN_TEXT.fullmatch(value):
                 return value
@@ -123,9 +127,9 @@ def _compose_quickly(text: str, place: str) -> Any:
                 return int(value)
             return loader.construct_object(ScalarNode(loader.resolve(ScalarNode, event.value, (True, False)), event.value))
         inner = []
-        while not isinstance(following := parser.get_event(), SequenceEndEvent | MappingEndEvent):
+        while type(following := take()) not in ends:
             inner.append(compose(following))
-        if isinstance(event, SequenceStartEvent):
+        if kind is SequenceStartEvent:
             return inner
         found = dict(zip(inner[::2], inner[1::2], strict=True))
         if 2 * len(found) != len(inner) or "<<" in found:
@@ -144,15 +148,17 @@ def _compose_quickly(text: str, place: str) -> Any:
 
 def examine_event(event: Any, place: str) -> Any:
     """The event, unless it is an anchor, an alias or a tag, which two readers may understand differently."""
+    if type(event).__name__ == "ScalarEvent" and event.anchor is None and event.ctag is None and event.value != "<<":
+        return event
     tag = getattr(event, "tag", None) or getattr(event, "ctag", None)
     linked = getattr(event, "anchor", None) or type(event).__name__ == "AliasEvent"
-    if tag is None and not linked:
-        return event
     where = f"{place}:{event.start_mark.line + 1}" if event.start_mark else place
     if linked:
         raise Refusal(where, "anchors and aliases are not allowed", expected="values written out", cure="write the value out")
-    if str(tag) not in ("", "None", "!"):
+    if tag is not None and str(tag) not in ("", "None", "!"):
         raise Refusal(where, "tags are not allowed", observed=str(tag), expected="plain values", cure="remove the tag")
+    if getattr(event, "value", None) == "<<" and event.implicit[0]:
+        raise Refusal(where, "merge keys are not allowed", expected="keys written out", cure="write the merged keys out")
     return event
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,10 @@ class Logged:
     seals: dict[str, str]
     made: frozenset[str]
     """SHA-256 of the record and of every other output."""
+    record: str
+    """Where the run wrote its record."""
+    committed: bool
+    """Whether a commit holds this log; only such a log is evidence for a committed record."""
 
 
 @dataclass(frozen=True)
@@ -34,39 +38,71 @@ class Logs:
     context: Context
     until: str | None = None
 
+    def any_under(self, registration: str) -> bool:
+        """Whether any run log names the seal of a registration."""
+        return registration in self._by_seal
+
     @cached_property
     def _by_digest(self) -> dict[str, list[Logged]]:
+        return self._index(lambda logged: logged.made)
+
+    @cached_property
+    def _by_record(self) -> dict[str, list[Logged]]:
+        return self._index(lambda logged: (logged.record,))
+
+    @cached_property
+    def _by_seal(self) -> dict[str, list[Logged]]:
+        return self._index(lambda logged: logged.seals)
+
+    def _index(self, keys: Callable[[Logged], Iterable[str]]) -> dict[str, list[Logged]]:
         index: dict[str, list[Logged]] = {}
-        for logged in self._every():
-            for digest in logged.made:
-                index.setdefault(digest, []).append(logged)
+        for logged in self._all:
+            for key in keys(logged):
+                index.setdefault(key, []).append(logged)
         return index
 
     def naming(self, digest: str) -> list[Logged]:
         """The run logs that name a digest as something they made."""
         return self._by_digest.get(digest, [])
 
+    def of_record(self, path: str) -> list[Logged]:
+        """The run logs of runs that wrote their record to a path, wherever it lies now."""
+        return self._by_record.get(path, [])
+
+    @cached_property
+    def _all(self) -> list[Logged]:
+        return list(self._every())
+
+    def under(self, name: str, seal: str) -> list[Logged]:
+        """The run logs that name a seal, by the id of its registration and the SHA-256 of its file."""
+        return list({logged.data: logged for logged in self._by_seal.get(name, []) if logged.seals[name] == seal}.values())
+
     def _every(self) -> Iterator[Logged]:
         history, seen = self.context.history, set()
         paths = history.paths_ever(self.context.config.paths.results, ".run.json")
-        history.objects.expect(blob for path in paths for blob in history.versions(path))
+        history.objects.load(blob for path in paths for blob in history.versions(path))
         for path in paths:
             for blob in history.versions(path):
                 seen.add(blob)
                 if self.until is None or any(new in history.ancestors(self.until) for new in history.introductions(blob)):
-                    yield from _read(path, history.objects.blob(blob))
-        for path in self.context.run_logs if self.until is None else ():
-            data = self.context.bytes_of(path)
-            if data is not None and history.blob_id(data) not in seen:
-                yield from _read(path, data)
+                    yield from _read(path, history.objects.blob(blob), True)
+        for path, data in self.context.run_log_bytes.items() if self.until is None else ():
+            if history.blob_id(data) not in seen:
+                yield from _read(path, data, False)
 
 
-def _read(path: str, data: bytes) -> Iterator[Logged]:
+def open_logs(context: Context, until: str | None = None) -> Logs:
+    """The index of run logs, made once a context and commit: reading them is most of the work."""
+    opened: dict[str | None, Logs] = context.__dict__.setdefault("_logs", {})
+    return opened.setdefault(until, Logs(context, until))
+
+
+def _read(path: str, data: bytes, committed: bool) -> Iterator[Logged]:
     try:
         value = parse_json(data, path)
         made = frozenset([value["record_sha256"], *_texts(value.get("outputs")).values()])
         maps = (_texts(value.get(name)) for name in ("inputs", "code", "seals"))
-        yield Logged(path, data, str(value["commit"]), *maps, made)
+        yield Logged(path, data, str(value["commit"]), *maps, made, str(value.get("record")), committed)
     except (Refusal, KeyError, TypeError, AttributeError):
         return  # names nothing, so it can prove nothing; the check of run logs reports a present one
 

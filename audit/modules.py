@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from audit.bytecode import refuse_forged_bytecode
 from audit.context import Context
 from audit.digest import sha256_file
 from audit.finding import Refusal
+from audit.packages import is_installed, loaded_files
 
 
 def project_names(context: Context) -> set[str]:
@@ -23,19 +24,24 @@ def project_names(context: Context) -> set[str]:
     return names
 
 
+def source_files(context: Context) -> list[Path]:
+    """Every Python file of the project's own code, loaded or not."""
+    folders = [context.root / source for source in context.config.paths.sources]
+    return sorted(file for folder in folders for file in folder.rglob("*.py") if file.is_file() and not is_installed(file.resolve()))
+
+
 def digest_modules(context: Context) -> dict[str, str]:
-    """Path -> SHA-256 of every loaded project module; one that lies outside the checkout is refused."""
+    """Path -> SHA-256 of every loaded module that lies in the project; one that should and does not, or runs forged bytecode, is refused."""
     names, root = project_names(context), context.root.resolve()
-    sources = [root / source for source in context.config.paths.sources]
-    digests: dict[str, str] = {}
-    for name, module in sorted(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file is None:
-            continue
+    folders = [root / source for source in context.config.paths.sources]
+    loaded: dict[str, Path] = {}
+    for name, file in loaded_files().items():
         path = Path(file).resolve()
         if name.split(".")[0] in names and not path.is_relative_to(root):
             cure = f"run it as `python -m ...` from {root.name}/, with the checkout first on sys.path"
             raise Refusal(name, "this module was loaded from outside the checkout", expected=f"below {root}", observed=str(path), cure=cure)
-        if any(path.is_relative_to(source) for source in sources):
-            digests[path.relative_to(root).as_posix()] = sha256_file(path)
-    return digests
+        ours = path.is_relative_to(root) and not is_installed(path)
+        if ours and (path.is_file() or any(path.is_relative_to(folder) for folder in folders)):  # some modules name a file that never was
+            loaded[path.relative_to(root).as_posix()] = Path(file)
+    refuse_forged_bytecode(root, sorted({*loaded.values(), *source_files(context)}))
+    return {name: sha256_file(path) for name, path in sorted(loaded.items())}

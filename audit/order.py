@@ -34,10 +34,9 @@ class Order:
     @cached_property
     def frozen(self) -> frozenset[str]:
         """Digests the seal freezes, and those that a frozen manifest or run log names."""
-        history = self.context.history
         digests = set(self.seal.files.values())
-        for path in self.seal.files:
-            data = history.bytes_at(history.head, path)
+        for path, digest in self.seal.files.items():
+            data = self._find_bytes(path, digest)
             if path.endswith(".json") and data is not None:
                 digests.update(_named(parse_json(data, path)))
             elif data is not None and path.endswith((".lock", ".sha256")):
@@ -86,8 +85,10 @@ class Order:
     def _run_evidence(self, place: str, commit: str | None, logs: list[Logged]) -> Iterator[Finding]:
         """(b) a run log names the record and a start commit, no later than its introduction, that holds the seal; (c) no old input."""
         history = self.context.history
+        logs = [logged for logged in logs if logged.committed or commit is None]
         if not logs:
-            yield self._finding(RUN, place, "no run log names it", "", "commit the run log beside it, or run again", Severity.UNCHECKED)
+            what = "no run log names it" if commit is None else "no run log in the history names it"
+            yield self._finding(RUN, place, what, "", "commit the run log beside it, or run again", Severity.UNCHECKED)
             return
         known = [logged for logged in logs if history.knows(logged.commit)]
         earlier = [logged for logged in known if commit is None or commit not in history.ancestors(logged.commit)]
@@ -169,12 +170,28 @@ class Order:
 
 
 def open_order(context: Context, logs: Logs, seal: Seal) -> Order:
-    """The rule for the seal of a registration, as HEAD holds it."""
+    """The rule for the seal of a registration, as HEAD holds it; opened once a context, so that a record is ruled on once."""
+    known: dict[tuple[str, str | None], Order] = context.__dict__.setdefault("_orders", {})
+    if (seal.id, logs.until) not in known:
+        known[seal.id, logs.until] = make_order(context, logs, seal)
+    return known[seal.id, logs.until]
+
+
+def make_order(context: Context, logs: Logs, seal: Seal) -> Order:
+    """The rule for a seal; refuses one that is not committed."""
     path, history = context.seal_path(seal.id), context.history
     blob = history.blob_at(history.head, path)
     if blob is None:
         raise Refusal(path, "is not committed: nothing can stand after it", cure=f"git add {path} && git commit")
     return Order(context, logs, seal, path, blob, sha256_bytes(history.objects.blob(blob)))
+
+
+def names_seal(data: bytes, name: str, sha256: str) -> bool:
+    """Whether a record says, in its own bytes, that it was made under this seal."""
+    try:
+        return bool(parse_json(data, name)["provenance"]["seals"].get(name) == sha256)
+    except (Refusal, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _is_digest(word: Any) -> bool:

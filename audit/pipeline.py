@@ -60,6 +60,21 @@ class Pipeline:
         declared = ((path, stage, options) for name in self.stages for stage, path, options in self._declared(name))
         return {path: stage for path, stage, options in declared if options.get("cache") is False and "${" not in path}
 
+    @cached_property
+    def dependencies(self) -> set[str]:
+        """Every path that a stage of `dvc.yaml` depends on, as far as its templates can be filled."""
+        return {path for name in self.stages for _, path, _ in self._declared(name, "deps")}
+
+    def depends(self, stage: str) -> set[str] | None:
+        """What makes a stage, as a run names it, stale by a change, files of parameters too; None where that cannot be told."""
+        name = stage.partition("@")[0]
+        found = {path for cell, path, _ in self._declared(name, "deps") if cell == stage}
+        if stage not in {name + suffix for suffix, _ in self._cells(self.definition(stage))} or any("${" in path for path in found):
+            return None
+        for entry in body(self.definition(stage)).get("params") or ():
+            found |= {str(file) for file in entry} if isinstance(entry, Mapping) else {"params.yaml"}
+        return found
+
     def names(self, stage: str) -> bool:
         """Whether `dvc.yaml` has a stage, or a cell of it (`collapse@main-deep`), as far as its cells can be told."""
         name, _, _ = stage.partition("@")
@@ -71,11 +86,11 @@ class Pipeline:
         definition = self.definition(stage)
         return bool(definition.get("frozen") or body(definition).get("frozen"))
 
-    def _declared(self, name: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """Stage as the lock names it, path and options of each out of a definition."""
+    def _declared(self, name: str, kind: str = "outs") -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """Stage as the lock names it, path and options of each out, or dependency, of a definition."""
         definition = self.stages.get(name, {})
         for suffix, scope in self._cells(definition):
-            for out in body(definition).get("outs") or ():
+            for out in body(definition).get(kind) or ():
                 path, options = next(iter(out.items())) if isinstance(out, Mapping) and out else (str(out), {})
                 yield name + suffix, self._fill(str(path), scope), options if isinstance(options, Mapping) else {}
 

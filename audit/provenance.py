@@ -7,6 +7,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 
 from audit.context import Context
+from audit.denominator import count_all, registered, verdict_records
 from audit.digest import sha256_bytes
 from audit.finding import Refusal
 from audit.numbers.exemptions import load_exemptions
@@ -16,6 +17,7 @@ from audit.records import RunLog
 __all__ = ["provenance_files", "provenance_values"]
 
 SHORT = 10
+OVER_REGISTRATIONS = frozenset(f"all.{name}" for name in ("registrations", "registered", "met", "missed", "undecided", "unjudged"))
 
 
 def log_of(context: Context, path: str) -> tuple[str, RunLog] | None:
@@ -36,6 +38,8 @@ def provenance_values(context: Context) -> dict[str, str]:
     values["all.minutes"] = str(round_decimal(Decimal(repr(float(sum(log.seconds for log in logs)))) / 60, 0))
     values["all.runs"] = str(len(logs))
     values["all.machines"] = str(len({log.machine for log in logs}))
+    values |= {f"all.{name}": str(count) for name, count in count_all(registered(context).values()).items()}
+    values["all.registrations"] = str(len(registered(context)))
     values["all.exemptions"] = str(len(load_exemptions(context)))
     return values
 
@@ -67,6 +71,8 @@ def hours(seconds: float) -> str:
 def provenance_files(context: Context, key: str) -> list[str]:
     """The files a provenance value was read from."""
     name = key.partition(".")[0]
+    if key in OVER_REGISTRATIONS:
+        return sorted({*map(context.seal_path, registered(context)), *(path for path, _ in verdict_records(context).values())})
     if name == "all":
         return sorted(context.run_logs)
     if ".seal" in key:

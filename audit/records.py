@@ -87,6 +87,14 @@ class RunLog(Frozen):
     seals: dict[str, Sha256]
     """SHA-256 of the seals as they stood in the start commit."""
     packages: dict[str, str]
+    altered: dict[str, Sha256] | None = None
+    """Loaded files of packages that are not what the package's own RECORD says, by their path there; absent from older logs."""
+    foreign: dict[str, Sha256] | None = None
+    """Loaded modules of neither the project, Python nor a package's RECORD; absent from older logs."""
+    environment: dict[str, str] | None = None
+    """Variables that may have steered the run, those with private values as the beginning of a SHA-256; absent from older logs."""
+    resumed: dict[str, Sha256] | None = None
+    """Checkpoints that lay there when the run started, by path; absent where the stage has none."""
     python: str
     machine: str
     threads: int

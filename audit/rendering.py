@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from audit.context import Context
-from audit.finding import Finding, Refusal, Severity, exit_code
+from audit.denominator import State, read_reasons, registered
+from audit.finding import FOUND, Finding, Refusal, Severity, exit_code
 from audit.load import parse_json
 from audit.records import parse_model
 from audit.render import generate, write_generated
@@ -39,3 +40,13 @@ def refuse_findings(context: Context) -> None:
     standing = [finding for finding in verify(context, "before").findings if finding.severity is not Severity.NOTE]
     if standing:
         raise Refusal("render", "the checks, made again, do not hold", observed=standing[0].line(), cure=CURE, code=exit_code(standing))
+    refuse_silence(context)
+
+
+def refuse_silence(context: Context) -> None:
+    """Refuse while a registration waits for its run and the manuscript does not say so: `audit verify` has it as a note only."""
+    reasons = read_reasons(context)
+    for name, entry in registered(context).items():
+        if entry.state is State.WAITING and not reasons.get(name):
+            cure = f"run it, or write \\unjudged{{{name}}}{{the reason}} into the manuscript"
+            raise Refusal(context.seal_path(name), "A123: is registered and not run, and the manuscript does not say so", cure=cure, code=FOUND)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 
+from audit.amendment import Amendment, AmendmentSeal
 from audit.context import Context
 from audit.evaluate import Verdicts
 from audit.load import write_bytes
 from audit.records import RunLog
 from audit.registration import Outcome, Registration, Seal
 
-MODELS = {"verdicts": Verdicts, "run": RunLog, "registration": Registration, "seal": Seal, "outcome": Outcome}
+MODELS = {
+    "verdicts": Verdicts,
+    "run": RunLog,
+    "registration": Registration,
+    "seal": Seal,
+    "outcome": Outcome,
+    "amendment": Amendment,
+    "amendment-seal": AmendmentSeal,
+}
 
 
 def main() -> None:

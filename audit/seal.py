@@ -5,47 +5,55 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
 
-from audit.config import refuse_strange_record
+from audit.amendment import refuse_marks
+from audit.config import NAME, refuse_strange_record
 from audit.context import Context
 from audit.digest import sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.history import LINK, SUBMODULE, WHOLE_CLONE, call_git
+from audit.known import refuse_known_outcome, refuse_rivals, with_owner_seeds
+from audit.lint import lint
 from audit.load import parse_json, parse_yaml, write_bytes
+from audit.predictions import Prediction
 from audit.quantities import find_quantity
-from audit.records import log_path
-from audit.registration import FrozenParameter, Registration, Seal, derive_seeds, digest_value, look_up, parse_registration
+from audit.records import Quantity, log_path
+from audit.registration import FrozenParameter, Registration, Seal, digest_value, look_up, parse_registration
 from audit.standing import same_but_line_endings
 
 BYTE_CHANGING = {"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"}
 LFS, ANNEX = b"version https://git-lfs.github.com/spec/", b"/annex/objects/"
 
 
-def main(name: str) -> None:
+def main(name: str, post_hoc: bool = False) -> None:
     """Seal a registration, write the seal and the copies it covers, and say what to commit."""
     context = Context.open()
-    seal, copies = make_seal(context, name)
+    seal, copies = make_seal(context, name, post_hoc)
     folder = context.config.paths.prereg
     for path, data in copies.items():
         write_bytes(context.root / path, data)
     write_bytes(context.root / context.seal_path(name), seal_bytes(seal))
     for warning in seal.warnings:
         print(f"warning: {warning}")
+    if post_hoc:
+        print(f"post hoc: whatever {name} comes to is labelled so, and confirms nothing")
     print(f"sealed {name}: {len(seal.files)} files, {len(seal.parameters)} parameters, content {seal.content}")
     print(f"now: git add {folder} && git commit -m 'Seal {name}'   (a seal is never made again, and never squashed with its run)")
 
 
 def seal_bytes(seal: Seal) -> bytes:
     """A seal as it is written; unlike a record it keeps nulls, which a frozen parameter may hold."""
-    return (json.dumps(seal.model_dump(mode="json"), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    value = seal.model_dump(mode="json", exclude=None if seal.post_hoc else {"post_hoc"})
+    return (json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def make_seal(context: Context, name: str) -> tuple[Seal, dict[str, bytes]]:
+def make_seal(context: Context, name: str, post_hoc: bool = False) -> tuple[Seal, dict[str, bytes]]:
     """The seal of a registration, and the copies of frozen outputs that it covers, by path."""
     path = f"{context.config.paths.prereg}/{name}.yaml"
     refuse_second_seal(context, name)
+    refuse_strange_text(committed_bytes(context, path), path)
     registration = parse_registration(committed_bytes(context, path), path)
+    refuse_marks(committed_bytes(context, path), path)
     files = {path: sha256_bytes(committed_bytes(context, path))}
     files.update({code: sha256_bytes(committed_bytes(context, code)) for code in registration.freezes.code})
     origins = place_copies(context, registration)
@@ -56,16 +64,21 @@ def make_seal(context: Context, name: str) -> tuple[Seal, dict[str, bytes]]:
         if context.bytes_of(copy) not in (None, data):
             raise Refusal(copy, "exists with other bytes than the output it would copy", cure="remove it, then seal")
     seal = Seal(
+        version=2,
         id=name,
         registration=path,
         files=files,
         origins=origins,
         parameters=freeze_parameters(context, registration),
         content=sha256_lines(files),
+        configuration=digest_configuration(context),
         ledger=read_ledger(context),
-        warnings=lint(registration),
+        warnings=lint(with_owner_seeds(context, registration), lambda prediction: committed_metric(context, prediction)),
+        post_hoc=post_hoc,
     )
-    refuse_known_outcome(context, registration, seal)
+    refuse_rivals(context, registration)
+    if not post_hoc:
+        refuse_known_outcome(context, registration, seal)
     refuse_unknown_metrics(context, registration)
     return seal, copies
 
@@ -82,9 +95,30 @@ def refuse_unknown_metrics(context: Context, registration: Registration) -> None
             raise Refusal(
                 place, f"{prediction.id} names a metric that nothing writes", expected=f"an output of stage {stage}", observed=file, cure=cure
             )
-        keys = [prediction.metric.key, prediction.comparator.than, prediction.undecided and prediction.undecided.key]
-        for key in filter(None, keys if record is not None else []):
+        for key in prediction.keys() if record is not None else ():
             find_quantity(record, key, f"{place}: {prediction.id}: {file}")
+        for source in prediction.comparator.sources():
+            find_quantity(context.records.get(source.file), source.key, f"{place}: {prediction.id}: {source.file}")
+
+
+def committed_metric(context: Context, prediction: Prediction) -> Quantity | None:
+    """A metric as a record of HEAD has it, or None: what is not committed changes no seal."""
+    data = context.history.bytes_at(context.history.head, prediction.metric.file)
+    try:
+        return None if data is None else find_quantity(parse_json(data, prediction.metric.file), prediction.metric.key, prediction.metric.file)
+    except Refusal:
+        return None
+
+
+def refuse_strange_text(data: bytes, path: str) -> None:
+    """Refuse a registration whose bytes read otherwise than they look: CRLF, or characters that do not print."""
+    text = data.decode("utf-8", errors="replace")
+    strange = next((letter for letter in text if not letter.isprintable() and letter != "\n"), None)
+    if strange == "\r":
+        raise Refusal(path, "has CRLF line ends", expected="LF", cure=f"`{path} -text` in .gitattributes, save it with LF, commit")
+    if strange is not None:
+        line = text[: text.index(strange)].count("\n") + 1
+        raise Refusal(f"{path}:{line}", "holds a character that does not print", observed=f"U+{ord(strange):04X}", cure="remove it, commit")
 
 
 def refuse_second_seal(context: Context, name: str) -> None:
@@ -103,6 +137,7 @@ def committed_bytes(context: Context, path: str) -> bytes:
     history = context.history
     entry = history.entry(history.head, path)
     if entry is None:
+        refuse_path_inside(context, path)
         raise Refusal(path, "is not committed", expected="the file in HEAD's tree", cure=f"git add {path} && git commit")
     if entry[0] in (LINK, SUBMODULE) or not entry[0].startswith("100") or (context.root / path).is_symlink():
         kind = {LINK: "a symbolic link", SUBMODULE: "a submodule"}.get(entry[0], "no plain file")
@@ -116,6 +151,15 @@ def committed_bytes(context: Context, path: str) -> bytes:
     if found != data or path in history.changed:
         raise Refusal(path, "is not committed as it lies here", expected="a clean file", cure=f"git commit {path}, or git checkout HEAD -- {path}")
     return data
+
+
+def refuse_path_inside(context: Context, path: str) -> None:
+    """Refuse a path below a link or a submodule: this repository holds no bytes of it."""
+    for folder in map(str, PurePosixPath(path).parents):
+        entry = context.history.entry(context.history.head, folder)
+        if entry is not None and entry[0] in (LINK, SUBMODULE):
+            kind = "a symbolic link" if entry[0] == LINK else "a submodule"
+            raise Refusal(path, "cannot be sealed", expected="a plain file of this repository", observed=f"a path inside {folder}, {kind}")
 
 
 def refuse_attributes(context: Context, paths: list[str]) -> None:
@@ -167,6 +211,15 @@ def freeze_parameters(context: Context, registration: Registration) -> dict[str,
     return frozen
 
 
+def digest_configuration(context: Context) -> dict[str, str | None]:
+    """SHA-256 of what decides how the audit reads the project, as committed: `audit.toml`, the exemptions, the schemas of records."""
+    history, exemptions = context.history, context.config.paths.exemptions
+    schemas = [path for path in history.names_at(history.head, context.config.paths.schemas) if path.endswith(".json")]
+    found: dict[str, str | None] = {path: sha256_bytes(committed_bytes(context, path)) for path in (NAME, *schemas)}
+    absent = history.entry(history.head, exemptions) is None and context.bytes_of(exemptions) is None
+    return {**found, exemptions: None if absent else sha256_bytes(committed_bytes(context, exemptions))}
+
+
 def read_ledger(context: Context) -> dict[str, str]:
     """Id -> SHA-256 of every seal made before; each must be at HEAD."""
     history, folder = context.history, context.config.paths.prereg
@@ -178,36 +231,3 @@ def read_ledger(context: Context) -> dict[str, str]:
             raise Refusal(path, "an earlier seal is not at HEAD", cure="commit it (or restore it from history) before sealing another")
         ledger[PurePosixPath(path).name.removesuffix(".seal.json")] = sha256_bytes(data)
     return ledger
-
-
-def refuse_known_outcome(context: Context, registration: Registration, seal: Seal) -> None:
-    """Refuse when a judged record with this seal's id or seeds exists already, here or anywhere in history."""
-    seeds = {seed for name, count in registration.seeds.sets.items() for seed in derive_seeds(seal, name, count)}
-    history = context.history
-    for path in {prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values()):
-        present = context.bytes_of(path)
-        for data in [*([] if present is None else [present]), *map(history.objects.blob, history.versions(path))]:
-            provenance = _provenance(data, path)
-            if seal.id in provenance.get("seals", {}) or seeds & set(provenance.get("seeds", ())):
-                raise Refusal(path, f"an outcome of {seal.id} exists already: this seal would come after it", cure="register under a new id")
-
-
-def _provenance(data: bytes, path: str) -> dict[str, Any]:
-    try:
-        found = parse_json(data, path).get("provenance", {})
-    except (Refusal, AttributeError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def lint(registration: Registration) -> tuple[str, ...]:
-    """What weakens the predictions without making them invalid; stored in the seal, printed with the verdicts."""
-    warnings, seen = [], {}
-    for prediction in registration.predictions:
-        same = (prediction.metric.file, prediction.metric.key, prediction.comparator.text())
-        if same in seen:
-            warnings.append(f"{prediction.id} repeats {seen[same]}: same metric, same target")
-        seen.setdefault(same, prediction.id)
-    if not any(registration.primary in reading.when for reading in registration.readings):
-        warnings.append(f"no reading is fixed in advance for the primary prediction {registration.primary}")
-    return tuple(warnings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from audit.amendment import is_registration
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Refusal
@@ -28,7 +29,7 @@ def same_but_line_endings(one: bytes, other: bytes) -> bool:
 def all_registrations(context: Context) -> dict[str, Registration]:
     """Every registration at HEAD, and those of the working tree that HEAD does not have yet."""
     folder, history = context.config.paths.prereg, context.history
-    committed = [path for path in history.names_at(history.head, folder) if path.endswith(".yaml")]
+    committed = [path for path in history.names_at(history.head, folder) if is_registration(path)]
     found = [parse_registration(history.bytes_at(history.head, path) or b"", path) for path in committed]
     for path, refusal in context.bad_registrations.items():
         if path not in committed:

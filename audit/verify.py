@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from threading import Thread
 
 import click
@@ -14,6 +16,7 @@ import click
 from audit.checks import TABLE, Check
 from audit.context import Context
 from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
+from audit.limits import LIMITS, POINTER
 from audit.load import write_bytes
 
 COLOURS = {"ok": "green", "FAIL": "red", "??": "yellow", "--": "bright_black"}
@@ -91,14 +94,23 @@ def _count(context: Context, check: Check) -> str:
         return ""
 
 
-def main(form: str, stage: str | None) -> int:
+def main(form: str, stage: str | None, roots: tuple[Path, ...] = ()) -> int:
     """Verify the project here and print the report."""
     for slow in ("jinja2.sandbox", "jsonschema_rs"):
         Thread(target=import_module, args=(slow,)).start()  # while git is waited for; no daemon: leaving in the middle of an import crashes
-    report = verify(Context.open(), stage)
+    context = Context.open(roots=roots)
+    Thread(target=read_ahead, args=(context,)).start()
+    report = verify(context, stage)
     for line in [as_json(report)] if form == "json" else as_text(report):
         click.echo(paint(line))
     return report.code
+
+
+def read_ahead(context: Context) -> None:
+    """Read what most checks ask for, while git is waited for; what cannot be read, the check that asks for it says."""
+    for name in ("records", "run_logs", "pipeline"):
+        with suppress(Exception):
+            getattr(context, name)
 
 
 def paint(line: str) -> str:
@@ -116,6 +128,7 @@ def as_text(report: Report) -> Iterable[str]:
         yield f"{checked.mark:4}  {checked.check.name:{width}}  {title}"
     for finding in report.findings:
         yield finding.line()
+    yield POINTER
     yield summary(report)
 
 
@@ -133,7 +146,7 @@ def as_json(report: Report) -> str:
         {"name": checked.check.name, "title": checked.check.title, "state": checked.mark, "counted": checked.counted} for checked in report.checked
     ]
     findings = [finding.model_dump(mode="json") for finding in report.findings]
-    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings}, indent=1)
+    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings, "limits": LIMITS}, indent=1)
 
 
 def run_stage() -> int:

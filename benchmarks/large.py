@@ -1,6 +1,6 @@
 """Measures `audit verify` on a large project and its hashing against `sha256sum`; both go to results/bench.json: `make bench`.
 
-The project: 200 sealed registrations, each with 24 cells and one judged record (5,000 records with run logs), in 20,000 commits.
+The project: 200 sealed registrations, each with 23 cells, one judged record and its verdicts (5,000 records with run logs), in 20,000 commits.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from audit.digest import md5_bytes, sha256_bytes, sha256_file, sha256_lines
-from audit.records import Quantity, RunLog, record_bytes
-from audit.registration import Seal, derive_seeds, parse_seal
+from audit.evaluate import Verdicts, compute_verdicts
+from audit.records import Provenance, Quantity, RunLog, record_bytes
+from audit.registration import Seal, derive_seeds, parse_registration, parse_seal
 from audit.seal import seal_bytes
 
-REGISTRATIONS, CELLS, COMMITS = 200, 24, 20_000
-SETS = {"main": 3}
+REGISTRATIONS, CELLS, COMMITS = 200, 23, 20_000
 REGISTRATION = """\
 id: {name}
 title: Question {index}
-seeds: {{from: seal, sets: {{main: 3}}}}
+seeds: {{from: seal, sets: {{{name}: 3}}}}
 stages: [train-{name}]
 primary: P1
 predictions:
@@ -42,6 +42,7 @@ SCHEMA = {
     "additionalProperties": False,
     "properties": {"kind": {"const": "result"}, "version": {}, "provenance": {"type": "object"}, "recovered": {"type": "object"}, "curve": {"type": "array"}},
 }
+CURVE = [index * 0.37 for index in range(300)]
 LOG = {
     "command": ("python", "-m", "stages.train"), "changed": (), "outputs": {}, "code": {}, "packages": {"numpy": "2.4.6"}, "python": "3.11.2",
     "machine": "x86_64, 2 cores, Linux 6.1", "threads": 1, "started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:01:00+00:00", "seconds": 60.0,
@@ -84,6 +85,7 @@ def make_project(root: Path) -> None:
     stream = Importer(root)
     stream.commit({
         "audit.toml": b"version = 1\n", ".gitattributes": b"prereg/** -text\nresults/** -text\n", "schemas/result.json": json.dumps(SCHEMA).encode(),
+        "schemas/verdicts.json": json.dumps(Verdicts.model_json_schema()).encode(),
         "dvc.yaml": json.dumps({"stages": {stage: define(stage) for name in names for stage in stages(name)}}).encode(),
     })  # fmt: skip
     seals: dict[str, Seal] = {}
@@ -97,8 +99,9 @@ def make_project(root: Path) -> None:
     stream, done = Importer(root), stream.commits
     stream.commits, lock = done, []
     for index, name in enumerate(names):
-        files = dict(make_results(name, seals[name], start))
-        lock += locked(name, files)
+        text = REGISTRATION.format(name=name, index=index).encode()
+        files = dict(make_results(name, text, seals[name], start))
+        lock += locked(name, files | {f"prereg/{name}.yaml": text})
         last = {"dvc.lock": "".join(["schema: '2.0'\nstages:\n", *lock]).encode()} if index == REGISTRATIONS - 1 else {}
         stream.commit(files | last, after=start if index == 0 else "")
         stream.fill(done + (COMMITS - done) * (index + 1) // REGISTRATIONS)
@@ -111,16 +114,18 @@ def git(root: Path, *arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def stages(name: str) -> tuple[str, str]:
-    """The two stages of a registration."""
-    return f"train-{name}", f"analyse-{name}"
+def stages(name: str) -> tuple[str, str, str]:
+    """The stages of a registration."""
+    return f"train-{name}", f"analyse-{name}", f"evaluate-{name}"
 
 
 def define(stage: str) -> dict[str, object]:
     """A stage of `dvc.yaml`."""
-    name = stage.split("-")[1]
-    paths = [f"results/train/{name}/{cell}.json" for cell in range(CELLS)] if stage.startswith("train") else [f"results/analyse/{name}.json"]
-    return {"cmd": f"python -m stages.{stage}", "outs": [{path: {"cache": False}} for record in paths for path in both(record)]}
+    kind, name = stage.split("-")
+    cells, judged = [f"results/train/{name}/{cell}.json" for cell in range(CELLS)], f"results/analyse/{name}.json"
+    deps = {"train": [], "analyse": cells, "evaluate": [f"prereg/{name}.yaml", judged]}[kind]
+    paths = {"train": cells, "analyse": [judged], "evaluate": [f"results/evaluate/{name}.json"]}[kind]
+    return {"cmd": f"python -m stages.{stage}", "deps": deps, "outs": [{path: {"cache": False}} for record in paths for path in both(record)]}
 
 
 def both(record: str) -> tuple[str, str]:
@@ -137,31 +142,45 @@ def make_seal(name: str, registration: bytes, earlier: dict[str, Seal]) -> Seal:
     return parse_seal(json.dumps({**value, "content": sha256_lines(files)}).encode(), f"prereg/{name}.seal.json")
 
 
-def make_results(name: str, seal: Seal, start: str) -> Iterator[tuple[str, bytes]]:
+def make_results(name: str, registration: bytes, seal: Seal, start: str) -> Iterator[tuple[str, bytes]]:
     """Records and run logs of a registration, by path."""
-    under, seeds, data = {name: sha256_bytes(seal_bytes(seal))}, derive_seeds(seal, "main", 3), {}
+    under, seeds, made = {name: sha256_bytes(seal_bytes(seal))}, derive_seeds(seal, name, 3), {}
     recovered = Quantity(value=2, digits=0, style="integer", tolerance=0, summary="count", values=(1, 0, 1)).model_dump(mode="json")
-    for path, stage in [*((f"results/train/{name}/{cell}.json", stages(name)[0]) for cell in range(CELLS)), (f"results/analyse/{name}.json", stages(name)[1])]:
-        inputs = data if stage == stages(name)[1] else {}
-        provenance = {"stage": stage, "seals": under, "parameters": sha256_bytes(path.encode()), "seeds": list(seeds), "data": inputs}
-        curve = [index * 0.37 for index in range(300)]
-        record = {"kind": "result", "version": 1, "provenance": provenance, "recovered": recovered, "curve": curve}
-        text = (json.dumps(record, sort_keys=True, indent=1) + "\n").encode()
-        log = RunLog(**LOG, stage=stage, commit=start, record=path, record_sha256=sha256_bytes(text), inputs=inputs, seals=under)
-        yield path, text
-        yield both(path)[1], record_bytes(log)
-        data[path] = sha256_bytes(text)
+    train, analyse, evaluate = stages(name)
+    judged = f"results/analyse/{name}.json"
+    for path in [*(f"results/train/{name}/{cell}.json" for cell in range(CELLS)), judged]:
+        stage, inputs = (analyse, dict(made)) if path == judged else (train, {})
+        provenance = Provenance(stage=stage, seals=under, parameters=sha256_bytes(path.encode()), seeds=seeds, data=inputs)
+        record = {"kind": "result", "version": 1, "provenance": provenance.model_dump(mode="json"), "recovered": recovered, "curve": CURVE}
+        data = (json.dumps(record, sort_keys=True, indent=1) + "\n").encode()
+        made[path] = sha256_bytes(data)
+        yield from logged(path, data, provenance, inputs, start)
+    inputs = {f"prereg/{name}.yaml": sha256_bytes(registration), judged: made[judged]}
+    provenance = Provenance(stage=evaluate, seals=under, parameters=sha256_bytes(b""), seeds=(), data={judged: made[judged]})
+    verdicts = compute_verdicts(parse_registration(registration, f"prereg/{name}.yaml"), provenance, None, lambda _: record, seal)
+    yield from logged(f"results/evaluate/{name}.json", record_bytes(verdicts), provenance, inputs, start)
+
+
+def logged(path: str, data: bytes, provenance: Provenance, inputs: dict[str, str], start: str) -> Iterator[tuple[str, bytes]]:
+    """A record and the log of the run that made it, by path."""
+    log = RunLog(**LOG, stage=provenance.stage, commit=start, record=path, record_sha256=sha256_bytes(data), inputs=inputs, seals=provenance.seals)
+    yield path, data
+    yield both(path)[1], record_bytes(log)
 
 
 def locked(name: str, files: dict[str, bytes]) -> list[str]:
     """The entries of `dvc.lock` for a registration's stages, in DVC's form."""
-    train, analyse = stages(name)
-    entries = {path: f"    - path: {path}\n      hash: md5\n      md5: {md5_bytes(data)}\n      size: {len(data)}\n" for path, data in files.items()}
-    made = {stage: [entries[path] for out in define(stage)["outs"] for path in out] for stage in (train, analyse)}
-    return [
-        f"  {train}:\n    cmd: python -m stages.{train}\n    outs:\n", *made[train],
-        f"  {analyse}:\n    cmd: python -m stages.{analyse}\n    deps:\n", *made[train][::2], "    outs:\n", *made[analyse],
-    ]  # fmt: skip
+    lines = []
+    for stage in stages(name):
+        shown = define(stage)
+        lines += [f"  {stage}:\n    cmd: {shown['cmd']}\n", "    deps:\n" if shown["deps"] else "", *(entry(path, files) for path in shown["deps"])]
+        lines += ["    outs:\n", *(entry(path, files) for out in shown["outs"] for path in out)]
+    return lines
+
+
+def entry(path: str, files: dict[str, bytes]) -> str:
+    """An output or dependency in `dvc.lock`."""
+    return f"    - path: {path}\n      hash: md5\n      md5: {md5_bytes(files[path])}\n      size: {len(files[path])}\n"
 
 
 def time_verify(root: Path) -> float:

@@ -7,7 +7,7 @@ import sys
 from audit import gate
 from rankcollapse.experiments import calibrate
 from rankcollapse.fanout import clear_checkpoints
-from rankcollapse.params import load_params
+from rankcollapse.params import STORE, load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, pick, plain, run_stage
 
 PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "driver", "rules")
@@ -18,7 +18,7 @@ def body() -> None:
     params = load_params()
     run = gate.start(
         stage="calibrate", parameters=pick(params.chosen, PARTS), inputs=[DATA, MANIFEST],
-        seed_set="calibration", set_value=plain(params.seed_set("calibration")),
+        seed_set="calibration", set_value=plain(params.seed_set("calibration")), checkpoints=STORE / "calibrate",
     )  # fmt: skip
     run.finish(calibrate(run.provenance, params.chosen, run.seeds, str(DATA)), CALIBRATION)
     clear_checkpoints(run.stage)

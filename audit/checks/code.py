@@ -29,7 +29,6 @@ def check(context: Context) -> Iterator[Finding]:
             commit = parse_json(context.history.objects.blob(blob), path)["commit"]
             if name in context.seals and context.history.knows(commit):
                 yield from _frozen(context, path, name, commit, {})
-    yield from _deviations(context)
 
 
 def count(context: Context) -> str:
@@ -58,21 +57,6 @@ def _frozen(context: Context, place: str, name: str, commit: str, ran: Mapping[s
         if ran.get(file, digest) != digest or not _holds(context, commit, file, digest):
             what = f"its run started with {file} other than {name} sealed it"
             yield Finding(code="A311", place=place, what=what, expected=digest[:12], cure="restore the frozen file, commit, run again")
-
-
-def _deviations(context: Context) -> Iterator[Finding]:
-    """A note on each seal under which a run loaded code that changed since the seal: not frozen, yet a reader should know."""
-    history = context.history
-    logs = [log for log in context.run_logs.values() if not isinstance(log, Refusal)]
-    for name in context.seals:
-        path = context.seal_path(name)
-        brought = history.introductions(history.blob_at(history.head, path) or "")
-        ran = {item for log in logs if name in log.seals for item in log.code.items()}
-        moved = sorted({file for file, digest in ran if brought and not any(_holds(context, commit, file, digest) for commit in brought)})
-        if moved:
-            observed = ", ".join(moved[:3]) + (f" and {len(moved) - 3} more" if len(moved) > 3 else "")
-            what = "runs under this seal loaded code that changed since it was sealed and that it does not freeze"
-            yield Finding(code="A311", severity=Severity.NOTE, place=path, what=what, observed=observed)
 
 
 def _holds(context: Context, commit: str, path: str, digest: str) -> bool:

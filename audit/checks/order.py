@@ -1,22 +1,26 @@
-"""A201, A202, A203, A204: every judged record stands after its seal, made by a run that started after it, from nothing older."""
+"""A117, A201, A202, A203, A204: every judged record stands after its seal, made by a run that started after it, from nothing older."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from audit.context import Context
-from audit.finding import Finding, Refusal, Severity
-from audit.load import parse_json
-from audit.logs import Logs
-from audit.order import open_order
-from audit.quantities import differences
+from audit.finding import Finding, Severity
+from audit.logs import open_logs
+from audit.order import Order, names_seal, open_order
 from audit.registration import Registration, Seal
+from audit.versions import committed_versions, find_mended, first_versions, sealed_tolerances
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Every judged record of every sealed registration that holds here or is closed."""
-    logs = Logs(context)
+    logs, history = open_logs(context), context.history
+    history.objects.load(filter(None, (history.blob_at(history.head, path) for path in context.record_paths)))
     for registration, seal in judged(context):
+        if seal.post_hoc:
+            what = "was sealed after its outcome: post hoc, nothing under it is confirmatory, and its order is not asked"
+            yield Finding(code="A117", severity=Severity.NOTE, place=context.seal_path(seal.id), what=what)
+            continue
         outcome = context.outcomes.get(seal.id)
         history = context.history
         if history.blob_at(history.head, context.seal_path(seal.id)) is None:  # refuses where an object is missing: not checked, no finding
@@ -24,11 +28,11 @@ def check(context: Context) -> Iterator[Finding]:
                 what, cure = "the outcome exists and the seal is not committed", f"git add {context.config.paths.prereg} && git commit, then run"
                 yield Finding(code="A201", place=context.seal_path(seal.id), what=what, expected="the seal committed first", cure=cure)
             continue
-        order = open_order(context, Logs(context, outcome.commit) if outcome else logs, seal)
+        order = open_order(context, open_logs(context, outcome.commit) if outcome else logs, seal)
         for path in judged_paths(context, registration, seal):
-            for data in judged_versions(context, seal, path):
-                yield from order.rule(path, data)
-            yield from _first_version(context, seal, order.sha256, path)
+            for data in judged_versions(context, seal, order.sha256, path):
+                yield from order.rule(path, data) if names_seal(data, seal.id, order.sha256) else _not_under(context, seal, path)
+            yield from _mended(context, order, registration, path)
             yield from _uncommitted(context, seal, path)
 
 
@@ -50,12 +54,20 @@ def judged_paths(context: Context, registration: Registration, seal: Seal) -> li
     return sorted({prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values()))
 
 
-def judged_versions(context: Context, seal: Seal, path: str) -> list[bytes]:
+def judged_versions(context: Context, seal: Seal, sha256: str, path: str) -> list[bytes]:
     """The bytes that are judged: the outcome's where it is closed, else HEAD's and the working tree's."""
     history, outcome = context.history, context.outcomes.get(seal.id)
     if outcome is not None:
         return [history.objects.blob(outcome.records[path])] if path in outcome.records else []
-    return list({data: None for data in (history.bytes_at(history.head, path), context.bytes_of(path)) if data is not None})
+    here, head = context.bytes_of(path), history.bytes_at(history.head, path)
+    if here is not None and head is not None and names_seal(here, seal.id, sha256) and not names_seal(head, seal.id, sha256):
+        head = None  # another registration's outcome, or an exploratory one, that a run under this seal has replaced
+    return list({data: None for data in (head, here) if data is not None})
+
+
+def _not_under(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
+    what, cure = f"was not made under the seal of {seal.id}: it is no outcome of it", "run its stage again (dvc repro), and commit the result"
+    yield Finding(code="A202", place=path, what=what, expected=f"a run that names {context.seal_path(seal.id)}", cure=cure)
 
 
 def _uncommitted(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
@@ -65,35 +77,21 @@ def _uncommitted(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
         yield Finding(code="A201", severity=Severity.NOTE, place=path, what=what)
 
 
-def _first_version(context: Context, seal: Seal, sha256: str, path: str) -> Iterator[Finding]:
-    """A version under this seal that differs beyond tolerance from the judged one: the first is the outcome."""
-    history, outcome = context.history, context.outcomes.get(seal.id)
-    shown = outcome.records.get(path) if outcome else history.blob_at(history.head, path)
-    if shown is None:
-        return
-    judged_record = parse_json(history.objects.blob(shown), path)
-    for blob in history.versions(path):
-        if blob == shown or (outcome and _came_after(context, blob, outcome.commit)):
-            continue
-        other = _under_seal(history.objects.blob(blob), path, seal.id, sha256)
-        moved = sorted(differences(other, judged_record)) if other else []
-        if moved:
-            key = moved[0]
-            what = f"another outcome under this seal stands in history and differs in {len(moved)} quantities: the first is the outcome"
-            observed = f"{key} in blob {blob[:10]}"
-            yield Finding(
-                code="A204", place=path, what=what, expected=f"{key} as first committed", observed=observed, cure="restore and report the first"
-            )
+def _mended(context: Context, order: Order, registration: Registration, path: str) -> Iterator[Finding]:
+    """A version under this seal that differs beyond tolerance from the first one, or from one that stands beside it."""
+    outcome = context.outcomes.get(order.seal.id)
+    versions = [
+        version
+        for version in committed_versions(context, order.logs, order.seal, order.sha256, path)
+        if not (outcome and version.blob != outcome.records.get(path) and _came_after(context, version.blob, outcome.commit))
+    ]
+    for first, other, moved in find_mended(first_versions(context, versions), versions, sealed_tolerances(registration, path)):
+        key = moved[0]
+        what = f"another outcome under this seal stands in history and differs in {len(moved)} quantities: the first is the outcome"
+        expected, observed = f"{key} as in blob {first.blob[:10]}, committed first", f"{key} in blob {other.blob[:10]}"
+        yield Finding(code="A204", place=path, what=what, expected=expected, observed=observed, cure="restore and report the first")
 
 
 def _came_after(context: Context, blob: str, commit: str) -> bool:
     history = context.history
     return all(commit in history.ancestors(new) for new in history.introductions(blob))
-
-
-def _under_seal(data: bytes, path: str, name: str, sha256: str) -> dict[str, object] | None:
-    try:
-        record = parse_json(data, path)
-        return record if record["provenance"]["seals"].get(name) == sha256 else None
-    except (Refusal, KeyError, TypeError, AttributeError):
-        return None

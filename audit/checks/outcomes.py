@@ -1,4 +1,4 @@
-"""A112, A113: the metrics of open registrations exist, and their frozen outputs still come out."""
+"""A112, A113, A116: the metrics of open registrations exist as they were registered, and their frozen outputs still come out."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
+from audit.predictions import Prediction
 from audit.quantities import differences, find_quantity, walk_quantities
+from audit.records import Quantity
 from audit.registration import Registration, Seal
+from audit.verdict import refuse_unsealed
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -29,16 +32,27 @@ def count(context: Context) -> str:
 def _metrics(context: Context, registration: Registration) -> Iterator[Finding]:
     place = f"{context.config.paths.prereg}/{registration.id}.yaml"
     for prediction in registration.predictions:
-        file, keys = prediction.metric.file, [prediction.metric.key, prediction.comparator.than, prediction.undecided and prediction.undecided.key]
+        file = prediction.metric.file
         record = context.records.get(file)
         if record is None and context.pipeline.stages and not context.pipeline.writes(prediction.metric.stage, file):
             what = f"{prediction.id} names {file}, which stage {prediction.metric.stage} does not write"
             yield Finding(code="A113", place=place, what=what, cure="register a metric that a stage of dvc.yaml writes")
-        for key in filter(None, keys if record is not None else []):
+        for key in prediction.keys() if record is not None else ():
             try:
-                find_quantity(record, key, file)
+                quantity = find_quantity(record, key, file)
             except Refusal as refusal:
                 yield Finding(code="A113", place=place, what=f"{prediction.id} names a metric that no record has: {refusal}")
+            else:
+                yield from _sealed_as(registration, prediction, quantity) if key == prediction.metric.key else ()
+
+
+def _sealed_as(registration: Registration, prediction: Prediction, observed: Quantity) -> Iterator[Finding]:
+    """The metric's tolerance, summary and number of units are those that were registered."""
+    try:
+        refuse_unsealed(prediction, observed, registration.units_of(prediction))
+    except Refusal as fault:
+        what = f"{fault.what} by {registration.id}"
+        yield Finding(code="A116", place=fault.place, what=what, expected=fault.expected, observed=fault.observed, cure=fault.cure)
 
 
 def _frozen_outputs(context: Context, seal: Seal) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from audit.checks.order import judged, judged_paths
 from audit.context import Context
@@ -26,6 +26,7 @@ def check(context: Context) -> Iterator[Finding]:
     yield from _commands(context)
     yield from _parameters(context)
     yield from _frozen_stages(context)
+    yield from _undeclared(context)
 
 
 def count(context: Context) -> str:
@@ -65,8 +66,9 @@ def _outputs(context: Context) -> Iterator[Finding]:
 
 def _name(context: Context, path: str, file: Path) -> str:
     """What DVC would call an output."""
-    if path in context.record_bytes:
-        return md5_bytes(context.record_bytes[path])
+    data = context.record_bytes.get(path) or context.run_log_bytes.get(path)
+    if data:
+        return md5_bytes(data)
     return md5_tree(file) if file.is_dir() else md5_file(file)
 
 
@@ -155,3 +157,15 @@ def _frozen_stages(context: Context) -> Iterator[Finding]:
         if context.pipeline.is_frozen(stage):
             what = f"stage {stage} is frozen: DVC would not notice that a judged record is stale"
             yield Finding(code="A310", place=DEFINED, what=what, cure=f"dvc unfreeze {stage}, then dvc repro")
+
+
+def _undeclared(context: Context) -> Iterator[Finding]:
+    """A313: what a run under a seal read is a dependency of its stage, or DVC would not notice that it changed; sealed files cannot change."""
+    for log in context.readable_logs.values():
+        wanted = context.pipeline.depends(log.stage)
+        read = [name for name in log.inputs if not name.startswith(f"{context.config.paths.prereg}/") and wanted is not None and name not in wanted]
+        missed = [name for name in read if not any(PurePosixPath(name).is_relative_to(dep) for dep in wanted or ())]
+        if log.seals and missed:
+            what = f"stage {log.stage} read a file that is none of its dependencies: a change would not make {log.record} stale"
+            cure = f"add it to the stage's deps in {DEFINED}, then dvc commit {log.stage}"
+            yield Finding(code="A313", place=DEFINED, what=what, observed=", ".join(missed[:3]), cure=cure)

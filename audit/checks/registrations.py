@@ -8,6 +8,9 @@ from audit.context import Context
 from audit.finding import Finding, Severity
 from audit.registration import Registration, digest_value
 
+BESIDE = {"id": True, "claim": True, "null": True, "population": True, "metric": {"tolerance", "summary"}}
+"""What makes no other question of a prediction."""
+
 
 def check(context: Context) -> Iterator[Finding]:
     """Each file of `prereg/` that should be a registration."""
@@ -31,7 +34,7 @@ def _seal_state(context: Context, registration: Registration) -> Iterator[Findin
         return
     ran = sorted({item.metric.file for item in registration.predictions if (context.root / item.metric.file).exists()})
     if ran and not unmet:
-        cure = "register anew, seal, commit, then run: a seal made now would come after the outcome"
+        cure = "register anew, seal, commit, then run; or audit seal --post-hoc: a seal made now comes after the outcome"
         yield Finding(code="A102", place=path, what="is not sealed, and its outcome exists", observed=", ".join(ran), cure=cure)
     else:
         yield Finding(code="A102", severity=Severity.NOTE, place=path, what=f"a draft: audit seal {registration.id}")
@@ -40,7 +43,7 @@ def _seal_state(context: Context, registration: Registration) -> Iterator[Findin
 def _repeated(context: Context) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     for registration in context.registrations.values():
-        digest = digest_value([item.model_dump(mode="json", exclude={"id", "claim", "null"}) for item in registration.predictions])
+        digest = digest_value([item.model_dump(mode="json", exclude=BESIDE) for item in registration.predictions])
         first = seen.setdefault(digest, registration.id)
         if first != registration.id:
             place = f"{context.config.paths.prereg}/{registration.id}.yaml"

@@ -47,6 +47,7 @@ def check_use(use: Use, keys: Keys, registration: str, prediction: Prediction) -
 def flips(prediction: Prediction, quantity: Quantity, shown: str) -> bool | None:
     """Whether the printed number compares otherwise with the target; None where they cannot be compared."""
     printed = printed_value(shown)
-    if printed is None or prediction.comparator.than or prediction.comparator.units:
+    comparator = prediction.comparator
+    if printed is None or comparator.units or comparator.keys() or comparator.all or comparator.frozen:
         return None
-    return holds(prediction.comparator, float(printed), None) != holds(prediction.comparator, quantity.value, None)
+    return holds(comparator, float(printed), (), comparator.value) != holds(comparator, quantity.value, (), comparator.value)

@@ -52,7 +52,9 @@ def _same_record(context: Context, path: str, log: RunLog) -> Iterator[Finding]:
 def stages_waiting(context: Context) -> dict[str, list[str]]:
     """Stage -> the open registrations that hold here and whose seal a record of it must name."""
     waiting: dict[str, list[str]] = {}
-    for name in context.seals.keys() - context.outcomes.keys():
+    for name, seal in context.seals.items():
+        if name in context.outcomes or seal.post_hoc:
+            continue
         registration = context.registrations[name]
         for stage in registration.judged_stages() if context.holds(registration) else ():
             waiting.setdefault(stage, []).append(name)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
+from audit.amendment import is_amendment_seal, parse_amendment_seal
 from audit.ancestry import find_ancestors
+from audit.chain import amendment_seal_paths
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
@@ -16,13 +18,15 @@ from audit.seal import find_attributes
 def check(context: Context) -> Iterator[Finding]:
     """Every seal that any commit ever held, and every seal of the working tree."""
     for path in seal_paths(context):
-        yield from _one_blob(context, path)
+        yield from one_blob(context, path, "A104")
     committed = committed_seals(context)
-    earlier = find_earlier(context, committed)
     for seal in committed.values():
         yield from _bytes_at_birth(context, seal)
-        yield from _ledger(context, seal, earlier[seal.id])
     yield from _attributes(context, committed)
+    ledgers = {seal.id: seal.ledger for seal in committed.values()} | amendment_ledgers(context)
+    earlier = find_earlier(context, ledgers)
+    for name, ledger in ledgers.items():
+        yield from _ledger(context, name, ledger, earlier[name])
 
 
 def count(context: Context) -> str:
@@ -31,10 +35,10 @@ def count(context: Context) -> str:
 
 
 def seal_paths(context: Context) -> list[str]:
-    """Paths of all seals, in history or in the working tree."""
+    """Paths of the seals of all registrations, in history or in the working tree."""
     folder = context.config.paths.prereg
     on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.seal.json")}
-    return sorted(on_disk | set(context.history.paths_ever(folder, ".seal.json")))
+    return sorted(path for path in on_disk | set(context.history.paths_ever(folder, ".seal.json")) if not is_amendment_seal(path))
 
 
 def committed_seals(context: Context) -> dict[str, Seal]:
@@ -50,26 +54,41 @@ def committed_seals(context: Context) -> dict[str, Seal]:
     return seals
 
 
-def _one_blob(context: Context, path: str) -> Iterator[Finding]:
+def amendment_ledgers(context: Context) -> dict[str, dict[str, str]]:
+    """The ledger of each amendment that is sealed at HEAD, by its name; an unreadable one is a finding of its own."""
+    history, ledgers = context.history, {}
+    for path in amendment_seal_paths(context):
+        data = history.bytes_at(history.head, path)
+        try:
+            if data is not None:
+                seal = parse_amendment_seal(data, path)
+                ledgers[seal.id] = seal.ledger
+        except Refusal:
+            continue
+    return ledgers
+
+
+def one_blob(context: Context, path: str, code: str) -> Iterator[Finding]:
+    """A seal is one blob in all of history, at HEAD and in the working tree."""
     history, restore = context.history, f"git checkout HEAD -- {path}"
     versions, head, found = history.versions(path), history.bytes_at(history.head, path), context.bytes_of(path)
     if not versions:
         what = "is not committed yet: nothing stands under it"
-        yield Finding(code="A104", severity=Severity.NOTE, place=path, what=what, cure=f"git add {path} && git commit")
+        yield Finding(code=code, severity=Severity.NOTE, place=path, what=what, cure=f"git add {path} && git commit")
         return
     if len(versions) > 1:
         observed = ", ".join(blob[:10] for blob in versions)
         cure = "register anew: a seal that was made again proves nothing"
         yield Finding(
-            code="A104", place=path, what="history holds more than one version of this seal", expected="one blob", observed=observed, cure=cure
+            code=code, place=path, what="history holds more than one version of this seal", expected="one blob", observed=observed, cure=cure
         )
     if head is None:
         cure = f"git log --all -- {path}; restore it: a seal is never dropped"
-        yield Finding(code="A104", place=path, what="was sealed and is gone from HEAD", expected="every seal of the history", cure=cure)
+        yield Finding(code=code, place=path, what="was sealed and is gone from HEAD", expected="every seal of the history", cure=cure)
     elif found is None:
-        yield Finding(code="A104", place=path, what="is missing from the working tree", expected="the committed seal", cure=restore)
+        yield Finding(code=code, place=path, what="is missing from the working tree", expected="the committed seal", cure=restore)
     elif found != head and found.replace(b"\r\n", b"\n") != head:
-        yield Finding(code="A104", place=path, what="was edited since it was committed", expected="the committed bytes", cure=restore)
+        yield Finding(code=code, place=path, what="was edited since it was committed", expected="the committed bytes", cure=restore)
 
 
 def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
@@ -85,21 +104,19 @@ def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
                 )
 
 
-def _ledger(context: Context, seal: Seal, earlier: set[str]) -> Iterator[Finding]:
-    path, history = context.seal_path(seal.id), context.history
-    for name, digest in seal.ledger.items():
+def _ledger(context: Context, own: str, ledger: dict[str, str], earlier: set[str]) -> Iterator[Finding]:
+    path, history = context.seal_path(own), context.history
+    for name, digest in ledger.items():
         blob = history.blob_at(history.head, context.seal_path(name))
         found = None if blob is None else history.objects.sha256(blob)
         if found != digest:
             observed = "no such seal" if found is None else found[:12]
             what = f"its ledger names seal {name}, which is not at HEAD with these bytes"
             yield Finding(code="A108", place=path, what=what, expected=digest[:12], observed=observed, cure="restore the earlier seal from history")
-    for name in sorted(earlier - seal.ledger.keys()):
+    for name in sorted(earlier - ledger.keys()):
         yield Finding(
             code="A108", place=path, what=f"its ledger leaves out the earlier seal {name}", expected="every seal before it", cure="register anew"
         )
-
-
 def find_earlier(context: Context, seals: Iterable[str]) -> dict[str, set[str]]:
     """Of each seal, those that stood in the history when it came."""
     history = context.history

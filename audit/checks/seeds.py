@@ -6,38 +6,49 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from audit.context import Context
-from audit.finding import Finding
+from audit.finding import Finding, Refusal, Severity
 from audit.quantities import PLAIN
-from audit.registration import derive_seeds
+from audit.tokens import derived_seeds
 
 SEEDS = ("seed", "seeds")
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Every record that names seeds and a seal."""
-    derived: dict[str, dict[str, tuple[int, ...]]] = {}
+    derived: dict[str, dict[str, tuple[int, ...]] | Refusal] = {}
     for path, provenance in context.provenance.items():
         for name in provenance.seals.keys() & context.seals.keys() if provenance.seeds else ():
             if name not in derived:
-                counts = context.registrations[name].seeds.sets
-                derived[name] = {seed_set: derive_seeds(context.seals[name], seed_set, count) for seed_set, count in counts.items()}
-            yield from _derived(context, path, provenance.seeds, name, derived[name])
+                derived[name] = _derive(context, name)
+            sets = derived[name]
+            if isinstance(sets, Refusal):
+                what = f"its seeds cannot be derived: {sets.what}"
+                yield Finding(code="A308", severity=Severity.UNCHECKED, place=path, what=what, cure=sets.cure)
+            else:
+                yield from _derived(context, path, provenance.seeds, name, sets)
+
+
+def _derive(context: Context, name: str) -> dict[str, tuple[int, ...]] | Refusal:
+    try:
+        return derived_seeds(context, name)
+    except Refusal as refusal:
+        return refusal
 
 
 def count(context: Context) -> str:
     """How many seeds."""
-    sets = [registration.seeds.sets for name, registration in context.registrations.items() if name in context.seals]
-    return f"{sum(sum(counts.values()) for counts in sets)} derived seeds"
+    own = [registration.seeds.sets for name, registration in context.registrations.items() if name in context.seals]
+    return f"{sum(sum(counts.values()) for counts in own)} derived seeds"
 
 
 def _derived(context: Context, path: str, seeds: tuple[int, ...], name: str, sets: Mapping[str, tuple[int, ...]]) -> Iterator[Finding]:
-    if seeds not in sets.values():
+    if sets and seeds not in sets.values():
         nearest = max(sets.values(), key=lambda wanted: len(set(wanted) & set(seeds)))
         what, cure = f"its seeds are not those of {name}: {describe(nearest, seeds)}", f"audit seeds {name} shows them; run the stage again"
         yield Finding(code="A308", place=f"{path}:provenance.seeds", what=what, expected=f"{len(nearest)} derived seeds", cure=cure)
     known = {seed for wanted in sets.values() for seed in wanted}
     strange = sorted({seed for seed in _walk_seeds(context.records[path]) if seed not in known})
-    if strange:
+    if sets and strange:
         yield Finding(
             code="A308", place=path, what=f"names a seed that does not derive from {name}", observed=str(strange[0]), cure=f"audit seeds {name}"
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.context import Context
-from audit.document import generated_inputs, load_document
-from audit.finding import Finding, Refusal
-from audit.render import generate, verdict_records
+from audit.denominator import verdict_records
+from audit.document import load_document
+from audit.finding import Finding
+from audit.render import shown_marks
 
 CODE = "A406"
 
@@ -18,12 +19,7 @@ def check_verdicts_shown(context: Context) -> Iterator[Finding]:
     if document.main is None or not records:
         return
     shown = {use.key for use in document.uses() if use.command in ("verdict", "ifverdict")}
-    try:
-        tables = generate(context).shown
-    except Refusal:
-        tables = {}  # reported as A402 or A408
-    for name in generated_inputs(context, document):
-        shown |= tables.get(name, set())
+    shown |= shown_marks(context)
     for registration, (path, record) in sorted(records.items()):
         for row in record["predictions"]:
             if f"{registration}.{row['id']}" not in shown:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from audit.confirmatory import is_whole
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
+from audit.history import WHOLE_CLONE
 from audit.render import generate, read_header
 
 CODE = "A403"
@@ -38,7 +40,14 @@ def compare_file(context: Context, place: str, wanted: bytes | None, path: Path)
     elif not path.is_file():
         yield Finding(code=CODE, place=place, what="a generated file is missing", cure=CURE)
     elif path.read_bytes() != wanted:
-        yield describe_difference(context, place, path.read_bytes())
+        yield weigh(context, describe_difference(context, place, path.read_bytes()))
+
+
+def weigh(context: Context, found: Finding) -> Finding:
+    """A difference, which could not be checked where labels could not be computed."""
+    if is_whole(context):
+        return found
+    return found.model_copy(update={"severity": Severity.UNCHECKED, "cure": f"labels need the history: {WHOLE_CLONE}"})
 
 
 def describe_difference(context: Context, place: str, found: bytes) -> Finding:

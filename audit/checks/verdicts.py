@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from audit.chain import standing_amendments
 from audit.context import Context
-from audit.evaluate import Verdicts, compute_verdicts, metric_files, read_record
+from audit.evaluate import AmendedVerdict, Verdicts, compute_verdicts, files_read, read_record
 from audit.finding import Finding, Refusal, Severity
 from audit.records import Quantity, parse_model
 
@@ -31,9 +32,12 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     if registration is None:
         yield Finding(code="A309", place=path, what=f"judges {stored.registration}, which is no registration here")
         return
-    unmet, files = registration.unmet(context.parameters), metric_files(context, registration)
-    again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]))
-    cure = f"audit evaluate {registration.id} (dvc repro)"
+    seal, links = context.seals.get(registration.id), standing_amendments(context, registration.id)
+    unmet, files = registration.unmet(context.parameters), files_read(context, registration, links)
+    again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]), seal, links)
+    if seal is None:  # A103: nobody knows its warnings
+        again = again.model_copy(update={"warnings": stored.warnings})
+    cure = f"audit evaluate {registration.id} (dvc repro{' --force' if links else ''})"
     for said, computed in zip(stored.predictions, again.predictions, strict=False):
         moved = [name for name in type(said).model_fields if getattr(said, name) != getattr(computed, name)]
         if moved:
@@ -41,15 +45,18 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
             expected, observed = (show(getattr(row, name)) for row in (computed, said))
             if expected == observed:
                 name, expected, observed = f"{name} (unit, printed form or values per unit)", "", ""
-            yield Finding(code="A309", place=f"{path}:{said.id}", what=f"the {name} does not follow", expected=expected, observed=observed, cure=cure)
+            what = f"the {name.replace('amended', 'amended verdict')} does not follow"
+            yield Finding(code="A309", place=f"{path}:{said.id}", what=what, expected=expected, observed=observed, cure=cure)
             return
     yield from _first_outcome(context, path, stored)
     if stored != again:
-        yield Finding(code="A309", place=path, what="counts, reading or predictions do not follow from the verdicts", cure=cure)
+        yield Finding(code="A309", place=path, what="counts, reading, predictions or amendments do not follow from the verdicts", cure=cure)
 
 
 def show(value: object) -> str:
     """A field of a verdict, short enough for a line."""
+    if isinstance(value, AmendedVerdict):
+        return f"{value.verdict} by amendment {value.number}, sealed {value.sealed}"
     return str(value.value) if isinstance(value, Quantity) else str(value)[:60]
 
 

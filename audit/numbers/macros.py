@@ -46,7 +46,7 @@ COMMANDS: dict[str, Spec] = {
         subfloat Tt; subcaptionbox Tomt; item|caption T; linebreak|pagebreak|nolinebreak|nopagebreak o; pdfinfo|special|pdfliteral|directlua m;
         DeclareSIUnit omm; DeclareMathOperator mt; providecommand|newcommand|renewcommand|DeclareRobustCommand moot; newcommand*|renewcommand* moot;
         marginpar Tt; hspace m; phantom|hphantom|vphantom m; today o; tabcolsep|textfloatsep m; input|include|subfile|subfileinclude m; import|subimport mm;
-        val|verdict|prov om; ifverdict mttt; begin|end m; tag m""",
+        val|verdict|prov|confirmatory om; ifverdict mttt; unjudged mt; begin|end m; tag m""",
     ),
     **table(
         "reference",
@@ -112,7 +112,7 @@ SILENT = frozenset(
 )
 """Commands that print nothing by themselves: what they wrap reads on without a seam."""
 
-BOUND = frozenset({"val", "verdict", "prov"})
+BOUND = frozenset({"val", "verdict", "prov", "confirmatory", "unjudged"})
 CITES = frozenset(name for name in COMMANDS if "cite" in name.lower())
 REFS = frozenset("ref eqref autoref cref Cref pageref nameref vref Vref labelcref subref ref* crefrange Crefrange".split())
 SEAMS = frozenset(

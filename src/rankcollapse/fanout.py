@@ -17,13 +17,12 @@ import torch
 from audit.records import Refusal
 from rankcollapse.checkpoint import digest_stack, load_finished, resume_stack, save_stack
 from rankcollapse.engine import Fork, Run, Setting, Stack, State, Trajectory, check_table, prepare_threads, train_stack
-from rankcollapse.params import Fanout
+from rankcollapse.params import STORE, Fanout
 from rankcollapse.plan import check_memory
 from rankcollapse.pools import open_pool
 from rankcollapse.progress import Progress, Report
 from rankcollapse.text import load_stream, require_tokens
 
-STORE = Path(".checkpoints")
 Results = list[tuple[Trajectory, State]]
 
 

@@ -9,6 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from audit.records import Frozen, Refusal, parse_model, read_yaml
 
+STORE = Path(".checkpoints")
+"""Where stacks lie until the record they lead to is written: a folder a stage."""
 ROLES = ("shallow", "deep")
 Role = Literal["shallow", "deep"]
 Steps = Annotated[int, Field(ge=1)]

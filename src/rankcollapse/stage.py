@@ -9,7 +9,7 @@ from pathlib import Path
 from audit import gate
 from audit.records import Refusal, read_model
 from rankcollapse.manifest import DataManifest
-from rankcollapse.params import ROLES, Params, Scale
+from rankcollapse.params import ROLES, STORE, Params, Scale
 from rankcollapse.records import Calibration
 
 DATA = Path("data")
@@ -43,9 +43,10 @@ def check_role(role: str) -> str:
 
 def cell(stage: str, params: Params, name: str, role: str, inputs: list[Path], parts: tuple[str, ...]) -> gate.Run:
     """Open one cell (seed set, role) of a stage at the gate; `parts` are the parameter groups it is made from."""
+    label = f"{stage}@{name}-{role}"
     return gate.start(
-        stage=f"{stage}@{name}-{role}", parameters=pick(params.chosen, parts) | {"depth": getattr(params.chosen.depths, check_role(role))},
-        inputs=inputs, seed_set=name, set_value=plain(params.seed_set(name)),
+        stage=label, parameters=pick(params.chosen, parts) | {"depth": getattr(params.chosen.depths, check_role(role))},
+        inputs=inputs, seed_set=name, set_value=plain(params.seed_set(name)), checkpoints=STORE / label,
     )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def staged_seal(s: Script) -> None:
 def seal_edited(s: Script) -> None:
     start = s.seal()
     s.put(start)
-    s.project.edit("prereg/pilot.seal.json", '"warnings": []', '"warnings": [ ]')
+    s.project.edit("prereg/pilot.seal.json", '"warnings": [', '"warnings":  [')
     s.commit("Edit the seal", "prereg")
     s.commit("Results")
 
@@ -124,6 +124,15 @@ def same_record_elsewhere(s: Script) -> None:
     s.project.write("notes/old.json", (s.honest.root / "results/analyse/main.json").read_bytes())
     s.commit("An innocent record")
     linear(s)
+
+
+def tiny_record(s: Script) -> None:
+    """A record that says nothing of what it was made from, and that an older one equals by chance."""
+    s.project.write("notes/old.json", '{"arms": {"treated": {"value": 3, "unit": "1"}}}\n')
+    s.commit("An innocent record")
+    s.put(s.seal())
+    s.project.write("results/analyse/main.json", s.project.read("notes/old.json"))
+    s.commit("Results")
 
 
 def squash_of_all(s: Script) -> None:
@@ -195,7 +204,7 @@ def archive(s: Script) -> Path:
 
 FAIL = (
     record_first, record_first_garbage, backdated, swapped_by_rebase, together, held_back, staged_seal, seal_edited, revert_and_add_again,
-    seal_renamed, evil_merge, sealed_again, raw_run_before, replaced, grafted, same_record_elsewhere,
+    seal_renamed, evil_merge, sealed_again, raw_run_before, replaced, grafted, same_record_elsewhere, tiny_record,
 )  # fmt: skip
 CANNOT = (
     squash_of_all, squash_lost_start, garbage_start, rebased, amended_seal, orphan_snapshot, depth(1), depth(2), blobless_offline, archive,

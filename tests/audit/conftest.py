@@ -10,8 +10,11 @@ from project import Project
 
 @pytest.fixture(scope="session")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
-    root = tmp_path_factory.mktemp("templates")
-    drafted = Project.create(root / "drafted")
+    return make_templates(tmp_path_factory.mktemp("templates"))
+
+
+def make_templates(root: Path, date: str | None = None) -> dict[str, Project]:
+    drafted = Project.create(root / "drafted", date)
     sealed = drafted.copy(root / "sealed")
     sealed.sealed()
     ran = sealed.copy(root / "ran")

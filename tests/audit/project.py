@@ -7,8 +7,10 @@ import hashlib
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
+from unittest import mock
 
 from audit import gate
 from audit.config import load_config
@@ -45,10 +47,13 @@ DVC = """\
 stages:
   calibrate:
     cmd: python -m stages.calibrate
+    params: [scale]
     outs: [{results/calibrate/calibration.json: {cache: false}}, {results/calibrate/calibration.run.json: {cache: false}}]
   train:
     matrix: {role: [shallow]}
     cmd: python -m stages.train ${item.role}
+    deps: [results/calibrate/calibration.json]
+    params: [scale]
     outs: [{"results/train/${item.role}.json": {cache: false}}, {"results/train/${item.role}.run.json": {cache: false}}]
   analyse:
     cmd: python -m stages.analyse
@@ -61,7 +66,7 @@ stages:
 """
 OUTS = {
     "calibrate": ("python -m stages.calibrate", "results/calibrate/calibration", ()),
-    "train@shallow": ("python -m stages.train shallow", "results/train/shallow", ()),
+    "train@shallow": ("python -m stages.train shallow", "results/train/shallow", ("results/calibrate/calibration.json",)),
     "analyse": ("python -m stages.analyse", "results/analyse/main", ("results/train/shallow.json",)),
     "evaluate": ("python -m audit evaluate pilot", "results/evaluate/pilot", ("results/analyse/main.json",)),
 }
@@ -98,13 +103,13 @@ def counted(values: list[int]) -> Quantity:
 class Project:
     """A project under test: its root, its git, and its stages."""
 
-    def __init__(self, root: Path):
-        self.root = root
+    def __init__(self, root: Path, date: str | None = None):
+        self.root, self.date = root, date
 
     @classmethod
-    def create(cls, root: Path) -> Project:
-        """A project with a committed draft of its registration and a calibration made before."""
-        project = cls(root)
+    def create(cls, root: Path, date: str | None = None) -> Project:
+        """A project with a committed draft of its registration and a calibration made before; `date` is that of every commit."""
+        project = cls(root, date)
         root.mkdir(parents=True, exist_ok=True)
         project.git("init", "-q", "-b", "main")
         for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
@@ -126,10 +131,11 @@ class Project:
 
     def copy(self, root: Path) -> Project:
         shutil.copytree(self.root, root, symlinks=True)
-        return Project(root)
+        return Project(root, self.date)
 
     def git(self, *arguments: str, date: str | None = None) -> str:
         env = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(self.root.parent), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
+        date = date or self.date
         if date:
             env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
         done = subprocess.run(["git", *arguments], cwd=self.root, env=env, capture_output=True, text=True, check=False)
@@ -160,8 +166,11 @@ class Project:
     def context(self) -> Context:
         return Context(self.root, load_config(self.root))
 
-    def inside(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.chdir(self.root)
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """In the project's folder, where a run sees neither the test's own modules, which are no project's, nor its environment."""
+        with contextlib.chdir(self.root), mock.patch.multiple(gate, describe_origins=lambda _: ({}, {}), restrict_environment=lambda *_: {}):
+            yield
 
     def seal(self, name: str = "pilot") -> None:
         with self.inside(), contextlib.redirect_stdout(None):

@@ -16,6 +16,7 @@ from audit.records import Quantity
 
 SECOND = PILOT.replace("id: pilot", "id: second").replace("results/analyse/main.json", "results/train/shallow.json")
 SECOND = SECOND.replace("stage: analyse", "stage: train").replace("key: arms.treated", "key: score").replace("than: arms.untreated", "value: 0.5")
+SECOND = SECOND.replace("sets: {main: 3}", "sets: {second: 3}")
 SECOND = SECOND.replace('    undecided: {key: settled, op: "<", value: 2}\n', "")
 ELSEWHERE = "holds_for: {scale: paper}"
 
@@ -53,7 +54,7 @@ def seal_content(p: Project) -> None:
 
 
 def seal_bytes(p: Project) -> None:
-    p.edit("prereg/pilot.seal.json", '"warnings": []', '"warnings": [ ]')
+    p.edit("prereg/pilot.seal.json", '"warnings": [', '"warnings":  [')
 
 
 def frozen_code(p: Project) -> None:

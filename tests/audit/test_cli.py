@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -11,13 +12,16 @@ from pathlib import Path
 import pytest
 from project import Project
 
+from audit.limits import LIMITS, POINTER
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def audit(project: Project | Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     root = project.root if isinstance(project, Project) else project
     code = f"import sys; sys.path.insert(0, {str(CHECKOUT)!r}); from audit.cli import main; sys.exit(main())"
-    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=root, env=env, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -41,6 +45,14 @@ def test_verify_as_json(ran: Project) -> None:
     found = [finding for finding in report["findings"] if finding["severity"] == "finding"]
     assert [(finding["code"], finding["place"]) for finding in found] == [("A105", "judge.py")]
     assert {check["name"]: check["state"] for check in report["checks"]}["seals"] == "FAIL"
+
+
+def test_every_report_says_what_it_does_not_prove(ran: Project) -> None:
+    """One line of the text names the list, `audit explain limits` prints it, and the report as JSON holds it."""
+    assert audit(ran, "verify").stdout.splitlines()[-2] == POINTER and POINTER.endswith("audit explain limits")
+    listed = audit(ran, "explain", "limits")
+    assert listed.returncode == 0 and listed.stdout.splitlines() == [f"{number}. {limit}" for number, limit in enumerate(LIMITS, 1)]
+    assert tuple(json.loads(audit(ran, "verify", "--format", "json").stdout)["limits"]) == LIMITS and len(LIMITS) == 9
 
 
 def test_stage_writes_findings_only_and_stops_the_pipeline(ran: Project) -> None:

@@ -31,7 +31,7 @@ def seal_staged(p: Project) -> None:
 
 
 def seal_edited(p: Project) -> None:
-    p.edit("prereg/pilot.seal.json", '"warnings": []', '"warnings": [ ]')
+    p.edit("prereg/pilot.seal.json", '"warnings": [', '"warnings":  [')
 
 
 def registration_edited(p: Project) -> None:
@@ -177,6 +177,15 @@ def test_run_log_says_what_ran(ran: Project) -> None:
     assert "started" not in ran.read("results/train/shallow.json")
 
 
+def test_checkpoints_that_were_there_are_logged(sealed: Project) -> None:
+    """What a run may have resumed from is in its log by digest; without a folder of checkpoints the log says nothing."""
+    sealed.write(".checkpoints/collect/a.part", "half")
+    sealed.train(run=sealed.start("train@shallow", seed_set="main", set_value="pilot", checkpoints=".checkpoints/collect"))
+    assert json.loads(sealed.read("results/train/shallow.run.json"))["resumed"] == {".checkpoints/collect/a.part": sha256_bytes(b"half")}
+    sealed.train()
+    assert "resumed" not in json.loads(sealed.read("results/train/shallow.run.json"))
+
+
 def test_input_that_changes_during_the_run_stops_it(sealed: Project) -> None:
     """A record is not written when what it was made from is no longer there."""
     run = sealed.start("collect", inputs=["judge.py"])
@@ -220,18 +229,18 @@ def test_dirty_code_under_a_seal_is_warned_of(sealed: Project, monkeypatch: pyte
     assert capsys.readouterr().err.startswith("audit: warning: train@shallow runs src/study/__init__.py as HEAD does not hold it: stop and commit first")
 
 
-def test_code_that_changed_since_the_seal_is_noted(sealed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Committed code that is not frozen may move after the seal; the report names it, and exit stays 0."""
+def test_code_that_changed_since_the_seal_is_declared(sealed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Committed code that is not frozen may move after the seal, with a reason; without one it is a finding."""
     sealed.write("src/study/__init__.py", "X = 1\n")
     sealed.commit("Code after the seal")
     module = types.ModuleType("study")
     module.__file__ = str(sealed.root / "src/study/__init__.py")
     monkeypatch.setitem(sys.modules, "study", module)
     sealed.ran()
-    report = verify(sealed.context())
-    notes = [finding.line() for finding in report.findings if finding.code == "A311"]
-    assert report.code == 0 and len(notes) == 1
-    assert "loaded code that changed since it was sealed and that it does not freeze; found src/study/__init__.py" in notes[0]
+    found = [finding.line() for finding in verify(sealed.context()).findings if finding.severity == "finding"]
+    assert len(found) == 1 and "A119 prereg/pilot.deviations.yaml" in found[0] and "code src/study/__init__.py; expected absent" in found[0]
+    sealed.write("prereg/pilot.deviations.yaml", "- {kind: code, what: src/study, why: A constant was missing.}\n")
+    assert verify(sealed.context()).code == 0
 
 
 def test_input_outside_the_project_is_refused(sealed: Project) -> None:

@@ -30,6 +30,7 @@ def test_quick_and_thorough_agree_on_this_project(path: str) -> None:
 @example("a: \tb")
 @example("a: !!str 1")
 @example("|# c\n  b")
+@example("a: \n...\n...\n")
 def test_the_quick_parser_is_never_laxer(text: str) -> None:
     """Whatever goes the quick way, the thorough parser reads too, as the same values of the same types."""
     quick: object = Refusal

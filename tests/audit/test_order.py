@@ -8,6 +8,7 @@ from pathlib import Path
 import broken_scripts
 import pytest
 import scripts
+import tampering
 from project import Project
 
 from audit.checks import TABLE
@@ -52,6 +53,17 @@ def test_lost_history_could_not_be_checked(script, drafted: Project, templates) 
 def test_forged_log_passes_and_is_not_claimed_otherwise(drafted: Project, templates) -> None:
     """A held-back record with a lying log looks honest to any history; the documents must not promise more."""
     assert answer(broken_scripts.forged_log, drafted, templates).code == 0
+
+
+def test_forged_record_log_and_lock_pass(sealed: Project) -> None:
+    """Whoever forges record, run log and lock together before the first commit leaves no trace in any history either."""
+    sealed.train()
+    sealed.analyse((1, 0, 0))
+    tampering.forge(sealed, "analyse/main", lambda record: record["arms"]["treated"].update(value=3, values=[1, 1, 1]))
+    sealed.evaluate()
+    sealed.lock()
+    sealed.commit("Results")
+    assert verify(sealed.context()).code == 0
 
 
 def test_lost_seal_object_could_not_be_checked(ran: Project) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 
@@ -21,7 +20,7 @@ NAMED = 'version = 1\n[records]\nmain = "results/analyse/main.json"\ntop = "resu
 @pytest.fixture
 def with_top(ran: Project) -> Project:
     """A project that also keeps a record directly in `results/`, and timings beside it."""
-    with contextlib.chdir(ran.root):
+    with ran.inside():
         run = gate.start(stage="calibrate", parameters={})
         run.finish(Training(provenance=run.provenance, score=counted([1, 1])), "results/top.json")
     ran.write("results/bench.json", '{"seconds": 1}')
@@ -51,7 +50,7 @@ def test_a_named_record_stays_one_without_its_run_log(with_top: Project) -> None
 @pytest.mark.parametrize("path", ["out/main.json", "results/main.txt", "main.json"])
 def test_nobody_can_keep_a_record_out_of_sight(ran: Project, path: str) -> None:
     """`audit.toml` and a finishing run that name such a place are refused in one line, with the place that is looked at."""
-    with contextlib.chdir(ran.root):
+    with ran.inside():
         run = gate.start(stage="calibrate", parameters={})
         with pytest.raises(Refusal, match=r"names a record where no check looks; expected results/\*\*\.json; found .*; cure: write it there"):
             run.finish(Training(provenance=run.provenance, score=counted([1])), path)

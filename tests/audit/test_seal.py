@@ -126,6 +126,48 @@ def duplicate_key(p: Project) -> None:
     p.commit("Twice")
 
 
+def carriage_returns(p: Project) -> None:
+    p.write("prereg/pilot.yaml", PILOT.replace("\n", "\r\n"))
+    p.commit("From another editor")
+
+
+def invisible(p: Project) -> None:
+    p.write("prereg/pilot.yaml", PILOT.replace("Most runs", "Most\u202e runs"))
+    p.commit("Reads otherwise than it looks")
+
+
+def inside_submodule(p: Project) -> None:
+    p.edit("prereg/pilot.yaml", "code: [judge.py]", "code: [lib/judge.py]")
+    p.commit("Judge in a submodule")
+    p.git("update-index", "--add", "--cacheinfo", f"160000,{p.head()},lib")
+    p.git("commit", "-q", "-m", "A submodule")
+
+
+def behind_link(p: Project) -> None:
+    (p.root / "lib").mkdir()
+    p.git("mv", "judge.py", "lib/judge.py")
+    (p.root / "other").symlink_to("lib")
+    p.edit("prereg/pilot.yaml", "code: [judge.py]", "code: [other/judge.py]")
+    p.commit("Judge behind a link")
+
+
+def linked_registration(p: Project) -> None:
+    p.write("elsewhere.yaml", PILOT)
+    (p.root / "prereg/pilot.yaml").unlink()
+    (p.root / "prereg/pilot.yaml").symlink_to("../elsewhere.yaml")
+    p.commit("A link for a registration")
+
+
+def metric_is_text(p: Project) -> None:
+    p.write("results/analyse/main.json", '{"arms": {"treated": {"value": "many", "unit": "1", "digits": 0, "tolerance": 0}}}')
+    p.commit("Words for a number")
+
+
+def unknown_threshold(p: Project) -> None:
+    p.edit("prereg/pilot.yaml", '{op: ">=", value: 2}', '{op: ">=", frozen: {file: results/calibrate/calibration.json, key: lime}}')
+    p.commit("A typo in a threshold")
+
+
 REFUSED: list[tuple[Callable[[Project], None], str]] = [
     (uncommitted, "prereg/pilot.yaml: is not committed"),
     (dirty, "prereg/pilot.yaml: is not committed as it lies here; expected a clean file"),
@@ -147,6 +189,13 @@ REFUSED: list[tuple[Callable[[Project], None], str]] = [
     (shallow, "prereg/pilot.seal.json: a shallow clone cannot show that no seal was made before; cure: git fetch --unshallow"),
     (overwritten_copy, "prereg/pilot/calibration.json: exists with other bytes than the output it would copy"),
     (duplicate_key, "prereg/pilot.yaml"),
+    (carriage_returns, "prereg/pilot.yaml: has CRLF line ends; expected LF"),
+    (invisible, "prereg/pilot.yaml:10: holds a character that does not print; found U+202E"),
+    (inside_submodule, "lib/judge.py: cannot be sealed; expected a plain file of this repository; found a path inside lib, a submodule"),
+    (behind_link, "other/judge.py: cannot be sealed; expected a plain file of this repository; found a path inside other, a symbolic link"),
+    (linked_registration, "prereg/pilot.yaml: cannot be sealed; expected a plain file of this repository; found a symbolic link"),
+    (metric_is_text, "prereg/pilot.yaml: P1: results/analyse/main.json:arms.treated: value.float is not valid"),
+    (unknown_threshold, "prereg/pilot.yaml: P1: results/calibrate/calibration.json: no quantity at key 'lime'; found nearest keys: line"),
 ]
 
 

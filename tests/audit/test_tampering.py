@@ -15,7 +15,7 @@ from audit.explain import EXPLAINED
 from audit.finding import Severity
 from audit.verify import Report, verify
 
-NOTES = {"A115"}  # a registration that is not evaluated here is never a finding; tests of exploratory runs have it
+NOTES = {"A115", "A117", "A209", "A211"}  # never findings: not evaluated here, sealed post hoc, an odd time, a witness; other tests have them
 
 
 def failing(report: Report) -> set[str]:

@@ -12,7 +12,7 @@ from audit.context import Context
 from audit.render import generate, write_generated
 from audit.verify import Report, verify
 
-MINE = {"manuscript", "numbers", "keys", "exemptions", "shown", "constructs", "templates", "rounding", "generated", "pdf"}
+MINE = {"manuscript", "numbers", "keys", "exemptions", "shown", "attrition", "denominator", "constructs", "templates", "rounding", "generated", "pdf"}
 OTHERS = frozenset(check.name for check in TABLE) - MINE
 
 PAPER = r"""\documentclass{article}
@@ -24,7 +24,7 @@ PAPER = r"""\documentclass{article}
 \section{Results with \val{main.untreated.share}}
 In \val[word]{main.untreated.recovered} of \val[n]{main.untreated.recovered} runs the gap fell to \val{main.untreated.gap} nats,
 by \val{main.untreated.neg}, or $x = \val{main.untreated.tiny}$.
-P1 was \verdict{pilot.P1}; \ifverdict{pilot.P2}{it held}{it failed}{it is open}.
+Of \val{pilot.of} predictions \val{pilot.met} was met. P1 was \verdict{pilot.P1}; \ifverdict{pilot.P2}{it held}{it failed}{it is open}.
 \begin{table}[h]\caption{With \val{main.untreated.gap}.}\input{generated/arms}\end{table}
 \end{document}
 """
@@ -82,7 +82,8 @@ def main_record() -> dict[str, Any]:
 def verdict_record() -> dict[str, Any]:
     """The record of the registration's verdicts."""
     rows = [{"id": "P1", "claim": "c", "verdict": "met"}, {"id": "P2", "claim": "d", "verdict": "missed"}]
-    return {"kind": "verdicts", "version": 1, "registration": "pilot", "predictions": rows, "met": quantity(1, 0, style="integer")}
+    counts = {"met": quantity(1, 0, style="integer"), "of": quantity(2, 0, style="integer")}
+    return {"kind": "verdicts", "version": 1, "registration": "pilot", "predictions": rows, **counts}
 
 
 class Paper:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from paper_project import MINE, Paper
+from paper_project import MINE, REGISTRATION, Paper
 
 from audit.building import build, compare_text, first_error, main
 from audit.checks import TABLE
@@ -16,6 +16,7 @@ from audit.records import RunLog, write_record
 from audit.render import generate, read_header, write_generated
 from audit.rendering import main as render_main
 from audit.rendering import refuse_findings
+from audit.seal import main as seal_main
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_pdf_is_built_and_compared_twice_with_equal_bytes(paper: Paper, capsys: 
     paper.render()
     assert main() == 0
     first = Path("manuscript/paper.pdf").read_bytes()
-    assert "1 pages, 10 bound values typeset, 0 findings" in capsys.readouterr().out
+    assert "1 pages, 12 bound values typeset, 0 findings" in capsys.readouterr().out
     assert main() == 0
     assert Path("manuscript/paper.pdf").read_bytes() == first
     assert sorted(path.name for path in Path("manuscript").iterdir()) == ["generated", "paper.pdf", "paper.tex", "tables"]
@@ -170,3 +171,20 @@ def test_provenance_comes_from_run_logs(paper: Paper, tmp_path: Path) -> None:
     text = " ".join(extract_text(built).split())
     assert "0123456789. 1.50. box 1, 2 cores. 2. 2.1.0. 1.50. 1. P1 was met; it failed." in text
     assert compare_text(paper.context, built) == []
+
+
+def test_labels_and_reasons_are_typeset(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
+    """`\\confirmatory` prints the computed word and `\\unjudged` the reason, in a heading too; both are counted as typeset."""
+    second = REGISTRATION.replace("id: pilot", "id: second").replace("value: 9", "value: 10")
+    paper.write("prereg/second.yaml", second)
+    paper.commit()
+    seal_main("second")
+    paper.commit()
+    said = "\\section{Gap: \\confirmatory{main.untreated.gap}}\n\\unjudged{second}{its runs are under way}.\n\\end{document}"
+    paper.replace("manuscript/paper.tex", "\\end{document}", said)
+    paper.render()
+    assert main() == 0, capsys.readouterr().out
+    text = " ".join(extract_text(Path("manuscript/paper.pdf")).split())
+    assert "Gap: exploratory" in text and "second: not judged, its runs are under way." in text
+    paper.replace("manuscript/paper.tex", "\\begin{document}", "\\renewcommand{\\unjudged}[2]{}\\begin{document}")
+    assert main() == 1 and "uses of \\unjudged{second} print nothing" in capsys.readouterr().out

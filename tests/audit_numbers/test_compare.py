@@ -32,7 +32,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 
 def test_nothing_changed(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
     """The committed records agree with themselves."""
-    assert run(capsys) == (0, "9 quantities: 9 identical, 0 within tolerance, 0 beyond\n")
+    assert run(capsys) == (0, "10 quantities: 10 identical, 0 within tolerance, 0 beyond\n")
 
 
 def test_a_difference_beyond_tolerance(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +41,7 @@ def test_a_difference_beyond_tolerance(paper: Paper, capsys: pytest.CaptureFixtu
     code, shown = run(capsys)
     assert code == 1
     assert f"beyond      {PATH}:untreated.gap  0.0887 -> 0.0881  (tolerance 0.0)" in shown
-    assert "9 quantities: 8 identical, 0 within tolerance, 1 beyond" in shown
+    assert "10 quantities: 9 identical, 0 within tolerance, 1 beyond" in shown
 
 
 def test_flipped_counts_and_verdicts(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +63,7 @@ def test_json(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
     paper.replace(PATH, "0.0887", "0.0881")
     code, shown = run(capsys, "--format", "json")
     value = json.loads(shown)
-    assert (code, value["agrees"], value["quantities"], value["identical"]) == (1, False, 9, 8)
+    assert (code, value["agrees"], value["quantities"], value["identical"]) == (1, False, 10, 9)
     assert value["differences"][0]["place"] == f"{PATH}:untreated.gap"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from paper_project import Paper
+from paper_project import Paper, main_record, quantity
 
 from audit.building import build
 from audit.finding import Severity
@@ -50,6 +50,28 @@ def package(name: str, load: str, text: str) -> Callable[[Paper], None]:
 
 def edit_record(paper: Paper) -> None:
     paper.replace("results/analyse/main.json", "0.0887", "0.0881")
+
+
+def exclude(paper: Paper) -> None:
+    """Two runs of twelve did not settle; that no more than eight recovered hangs on them."""
+    paper.replace("prereg/pilot.yaml", 'comparator: {op: ">=", value: 9}', 'comparator: {op: "<=", value: 8}\n    undecided: {key: settled, op: "<", value: 5}')
+    paper.record("results/analyse/main.json", main_record() | {"settled": quantity(10, 0, style="integer", values=[1] * 10 + [0] * 2, summary="count")})
+    paper.replace("results/evaluate/pilot.json", '"missed"', '"met"')
+
+
+def tabulate(template: str) -> Callable[[Paper], None]:
+    """Include a table made from a template."""
+    return both(write("tables/more.tex.j2", template), add("\\input{generated/more}"))
+
+
+ATTRITION = "%% for row in attrition()\n<< row.prediction | label >>: << row.verdict >>, << row.against >><% if row.excluded is defined %>, << row.excluded | val >><% endif %>\n%% endfor\n"
+PHRASES = "%% for row in denominator().registrations\n<< row.id | label >>: << row.phrase | label >>\n%% endfor\n"
+VERDICTS = "%% for row in verdicts.pilot.predictions\n<< row.id | label >> << row.verdict >>\n%% endfor\n"
+COUNTS = "Of \\val{pilot.of} predictions \\val{pilot.met} was met."
+
+
+def uncount(paper: Paper) -> None:
+    paper.replace(TEX, COUNTS, "")
 
 
 ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
@@ -101,6 +123,15 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "row after a note": ("A401", "numbers", add(r"\begin{tabular}{lr} a & b \\ rank\footnote{n} & 0.977 \\ c & d \\ \end{tabular}"), "0.977"),
     "broken template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "arm.gap", "arm.gpa"), "has no gpa"),
     "bare number in a template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", "<< 5 >>"), "only quantities and text"),
+    "label of nothing": ("A402", "keys", add("\\confirmatory{main.untreated.gpa}"), "nearest keys: untreated.gap"),
+    "unknown registration": ("A402", "keys", add("\\unjudged{pilto}{it was never run}"), "no sealed registration 'pilto'"),
+    "label redefined": ("A407", "constructs", preamble(r"\renewcommand{\confirmatory}[1]{confirmatory}"), r"\confirmatory is redefined"),
+    "reason redefined": ("A407", "constructs", preamble(r"\let\unjudged\relax"), r"\unjudged is redefined"),
+    "typed in a reason": ("A401", "numbers", add("\\unjudged{pilot}{the gap was 0.7777 nats}"), "typed number 0.7777"),
+    "verdict that hangs on what was left out": ("A410", "attrition", exclude, "pilot.P2 is met without 2 excluded units (undecided where settled < 5) and missed with them"),
+    "attrition in a table that is not included": ("A410", "attrition", both(exclude, write("tables/more.tex.j2", ATTRITION)), "an included table over attrition()"),
+    "verdicts without their number": ("A411", "denominator", uncount, "shows verdicts of pilot and not of how many"),
+    "half of the number": ("A411", "denominator", lambda paper: paper.replace(TEX, "Of \\val{pilot.of} predictions", "Predictions:"), "shows verdicts of pilot"),
     "rounded across the target": ("A409", "rounding", add("\\val[fixed.3]{main.untreated.gap}"), "would change the verdict of pilot.P1"),
 }
 
@@ -137,6 +168,9 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "header of a table": add(r"\begin{tabular}{lrrr} share & 0.1 & 0.5 & 0.9 \\ \midrule depth & x & y & z \\ \end{tabular}"),
     "header of depths": add(r"\begin{tabular}{lr} depth & 12 \\[2pt] \hline a & x \\ \end{tabular}"),
     "macro broken over lines": add("\\val%\n  [fixed.5] {main.untreated.gap}"),
+    "verdict that hangs on what was left out, and says so": both(exclude, tabulate(ATTRITION)),
+    "number by a table of all verdicts": both(uncount, tabulate(VERDICTS)),
+    "label in a sentence": add("The gap is \\confirmatory{main.untreated.gap}."),
     "more digits": add("\\val[fixed.5]{main.untreated.gap}"),
 }
 

@@ -34,6 +34,10 @@ GOOD = {
     "comment": ("a<# \\VAR 0.5 #>b", "ab"),
     "tie of rounding": ("<< main.arms[1].gap | val >>", "1.01"),
     "absent": ("<% if main.untreated.gpa is defined %>x<% else %>none here<% endif %>", "none here"),
+    "limits": ("<% for limit in limits() %><% if loop.last %><< limit | label >><% endif %><% endfor %>", "That the predictions were worth making, or their thresholds sensible."),
+    "attrition": ("<% for row in attrition() %><< row.prediction | label >> << row.seeds | val >> << row.verdict >> << row.against >>; <% endfor %>", "pilot.P1 3 met cannot be counted; pilot.P2 3 missed same; "),
+    "denominator": ("<< denominator().phrase | label >>", "0 met, 0 missed, 0 undecided of 0 registered"),
+    "labels": ("<% for row in labels().others %><< row.record | label >> << row.label >> << row.count | val >>; <% endfor %>", "main exploratory 5; pilot a tally of verdicts 2; "),
     "count": ("<% if main.arms | length == 2 %>two<% endif %>", "two"),
 }
 

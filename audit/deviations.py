@@ -1,0 +1,299 @@
+"""Registered versus run: what differed between the commit that brought a seal and the runs under it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from audit.config import NAME
+from audit.context import Context
+from audit.difference import Declared, Difference, Kind, parse_declared
+from audit.digest import canonical_json, sha256_bytes, sha256_lines
+from audit.finding import Refusal
+from audit.load import parse_json, parse_yaml
+from audit.logs import Logged, Logs, open_logs
+from audit.order import open_order
+from audit.pipeline import LOCKED
+from audit.registration import Registration, Seal, look_up
+from audit.tokens import derived_seeds
+
+PACKAGES, ABSENT = "requirements.lock", "absent"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run that a judged record comes from."""
+
+    logged: Logged
+    commit: str | None
+    """The commit that brought what it made; None where no commit did."""
+    log: Mapping[str, Any]
+    record: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The runs under one seal against the commit that brought it."""
+
+    context: Context
+    registration: Registration
+    seal: Seal
+    at: str | None
+    """Runs and configuration as of this commit; None: as they are now."""
+    logs: Logs
+
+    @cached_property
+    def born(self) -> tuple[str, ...]:
+        """The commits that brought the seal; one, but for parallel branches."""
+        history = self.context.history
+        return tuple(history.introductions(history.blob_at(history.head, self.context.seal_path(self.seal.id)) or ""))
+
+    @cached_property
+    def runs(self) -> tuple[Ran, ...]:
+        """The runs of the judged records and all that they were made from, up to what the seal froze."""
+        found: dict[bytes, Ran] = {}
+        pending, seen = list(self._judged()) if self.born else [], set()
+        while pending:
+            digest = pending.pop()
+            if digest in seen:
+                continue
+            seen.add(digest)
+            for ran in self._made(digest):
+                found.setdefault(ran.logged.data, ran)
+                pending += [made for path, made in ran.logged.inputs.items() if not self._is_frozen(path, made)]
+        return tuple(found.values())
+
+    def _judged(self) -> Iterator[str]:
+        history = self.context.history
+        for path in {prediction.metric.file for prediction in self.registration.predictions} - set(self.seal.origins.values()):
+            versions = [history.bytes_at(self.at or history.head, path), None if self.at else self.context.bytes_of(path)]
+            digests = [sha256_bytes(data) for data in versions if data is not None]
+            yield from (digest for digest in digests if any(self.seal.id in logged.seals for logged in self.logs.naming(digest)))
+
+    def _made(self, digest: str) -> Iterator[Ran]:
+        """The runs that may have made these bytes: not those that started from the commit that brought their record, or later."""
+        history = self.context.history
+        for logged in self.logs.naming(digest):
+            log = parse_json(logged.data, logged.path)
+            place, digest_said = str(log.get("record")), str(log.get("record_sha256"))
+            present = self.context.record_bytes.get(place)
+            is_here = present is not None and sha256_bytes(present) == digest_said
+            record = present if is_here else self._find_bytes(place, digest_said)
+            commits = history.introductions(history.blob_id(logged.data if record is None else record))
+            before = [commit for commit in commits if not history.knows(logged.commit) or commit not in history.ancestors(logged.commit)]
+            if before or not commits:
+                said = self.context.records.get(place, {}) if is_here else self._parse(record)
+                yield Ran(logged, before[-1] if before else None, log, said)
+
+    def _parse(self, record: bytes | None) -> Mapping[str, Any]:
+        try:
+            value = parse_json(record or b"{}", "record")
+        except Refusal:
+            value = {}
+        return value if isinstance(value, Mapping) else {}
+
+    def _find_bytes(self, path: str, digest: str) -> bytes | None:
+        history = self.context.history
+        present = self.context.bytes_of(path)
+        if present is not None and sha256_bytes(present) == digest:
+            return present
+        return next((history.objects.blob(blob) for blob in history.versions(path) if history.objects.sha256(blob) == digest), None)
+
+    @cached_property
+    def _frozen(self) -> frozenset[str]:
+        return open_order(self.context, self.logs, self.seal).frozen
+
+    def _is_frozen(self, path: str, digest: str) -> bool:
+        return digest in self._frozen or path in self.seal.origins.values()
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Every difference once, sorted; none has a reason yet. A post-hoc seal has no runs of its own to compare."""
+        if self.seal.post_hoc:
+            return ()
+        found: dict[Difference, None] = {}
+        for ran in self.runs:
+            for part in (self._parameters, self._inputs, self._code, self._seeds, self._packages):
+                found.update(dict.fromkeys(part(ran)))
+        found.update(dict.fromkeys(self._configuration()))
+        return tuple(sorted(found, key=lambda row: (row.kind, row.what, row.registered, row.run)))
+
+    def _parameters(self, ran: Ran) -> Iterator[Difference]:
+        """What `dvc.lock` says the stage was given; without it the whole file, where the stage read it."""
+        given, place = self._locked(ran), self.context.config.paths.parameters
+        if not given and (digest := ran.logged.inputs.get(place)) is not None:
+            data = self._find_bytes(place, digest)
+            given = {place: parse_yaml(data, place) or {}} if data is not None else {}
+            if data is None:  # a version that no commit holds
+                yield self._digest_row("parameters", place, self._digests_at_seal(place), digest)
+        for file, values in given.items():
+            if not isinstance(values, Mapping) or not file.endswith((".yaml", ".yml", ".json")):
+                continue
+            registered = [parse_yaml(data, file) for data in self._bytes_at_seal(file)]
+            for key, value in values.items():
+                then = look_up(registered[0], str(key)) if registered else None
+                for name, old, new in _moved(str(key), then, value):
+                    yield self._row("parameters", name if file == place else f"{file}:{name}", _show(old), _show(new))
+
+    def _locked(self, ran: Ran) -> Mapping[str, Any]:
+        """The parameters of the stage in the `dvc.lock` that came with what it made."""
+        entry = self._stages_locked(ran.commit).get(str(ran.log.get("stage")))
+        params = entry.get("params") if isinstance(entry, Mapping) else None
+        return params if isinstance(params, Mapping) else {}
+
+    def _stages_locked(self, commit: str | None) -> Mapping[str, Any]:
+        """The stages of a commit's `dvc.lock`, or of the one that lies here; parsed once a context."""
+        history, known = self.context.history, self.context.__dict__.setdefault("_locked", {})
+        if "" not in known:
+            data = self.context.bytes_of(LOCKED)
+            known[""] = known["" if data is None else history.blob_id(data)] = self.context.pipeline.lock
+        blob = history.blob_at(commit, LOCKED) or "none" if commit else ""
+        if blob not in known:
+            value = {} if blob == "none" else parse_yaml(history.objects.blob(blob), LOCKED)
+            stages = value.get("stages") if isinstance(value, Mapping) else None
+            known[blob] = stages if isinstance(stages, Mapping) else {}
+        return known[blob]
+
+    def _inputs(self, ran: Ran) -> Iterator[Difference]:
+        """Files of the checkout that it read; what a logged run made is compared through that run."""
+        for path, digest in ran.logged.inputs.items():
+            if self._is_frozen(path, digest) or path in (self.context.config.paths.parameters, PACKAGES) or self.logs.naming(digest):
+                continue
+            registered = self._digests_at_seal(path)
+            if digest not in registered and (registered or self._is_tracked(ran, path)):
+                source = path.startswith(tuple(f"{folder}/" for folder in self.context.config.paths.sources))
+                yield self._digest_row("code" if source else "data", path, registered, digest)
+
+    def _is_tracked(self, ran: Ran, path: str) -> bool:
+        commit = ran.commit or self.context.history.head
+        return self.context.history.entry(commit, path) is not None
+
+    def _code(self, ran: Ran) -> Iterator[Difference]:
+        for path, digest in ran.logged.code.items():
+            registered = self._digests_at_seal(path)
+            if digest not in registered:
+                yield self._digest_row("code", path, registered, digest)
+
+    def _seeds(self, ran: Ran) -> Iterator[Difference]:
+        said = ran.record.get("provenance")
+        seeds = said.get("seeds") if isinstance(said, Mapping) else None
+        if not isinstance(said, Mapping) or not seeds or self.seal.id not in (said.get("seals") or {}):
+            return
+        derived = derived_seeds(self.context, self.registration.id)
+        if tuple(seeds) not in derived.values():
+            registered = "; ".join(f"{len(values)} of set {name}" for name, values in derived.items())
+            known = {seed for values in derived.values() for seed in values}
+            yield self._row("seeds", str(ran.log.get("record")), registered, f"{len(seeds)}, of them {len(known & set(seeds))} derived")
+
+    def _packages(self, ran: Ran) -> Iterator[Difference]:
+        """Versions that a run loaded against the lock of the environment; a package that it does not name is not compared."""
+        pinned = {}
+        for data in self._bytes_at_seal(PACKAGES):
+            pinned.update({_plain(name): version for name, version in re.findall(r"(?m)^([\w.-]+)(?:\[.*?\])?==([^\s;#\\]+)", data.decode())})
+        loaded = ran.log.get("packages")
+        for name, version in (loaded if isinstance(loaded, Mapping) else {}).items():
+            wanted = pinned.get(_plain(str(name)))
+            if wanted is not None and wanted not in (version, str(version).partition("+")[0]):
+                yield self._row("packages", str(name), wanted, str(version))
+
+    def _configuration(self) -> Iterator[Difference]:
+        """What decides how the audit reads the project, as sealed: `audit.toml`, the exemptions, the schemas of these records."""
+        if self.seal.version == 1:
+            return
+        schemas = [f"{self.context.config.paths.schemas}/{ran.record.get('kind')}.json" for ran in self.runs]
+        sealed, history = self.seal.configuration, self.context.history
+        for path in sorted({NAME, self.context.config.paths.exemptions, *schemas}):
+            data = history.bytes_at(self.at, path) if self.at else self.context.bytes_of(path)
+            found = None if data is None else {sha256_bytes(data), sha256_bytes(data.replace(b"\r\n", b"\n"))}
+            wanted = sealed.get(path)
+            if (found is None and wanted is not None) or (found is not None and wanted not in found):
+                run = ABSENT if data is None else sha256_bytes(data)[:12]
+                yield self._row("configuration", path, ABSENT if wanted is None else wanted[:12], run)
+
+    def _bytes_at_seal(self, path: str) -> list[bytes]:
+        found = (self.context.history.bytes_at(commit, path) for commit in self.born)
+        return [data for data in found if data is not None]
+
+    def _digests_at_seal(self, path: str) -> list[str]:
+        found = (self._digest_at(self.context.history.entry(commit, path)) for commit in self.born)
+        return [digest for digest in found if digest is not None]
+
+    def _digest_at(self, entry: tuple[str, str] | None) -> str | None:
+        """SHA-256 of a file, or of a folder's lines, in a tree of git."""
+        objects = self.context.history.objects
+        if entry is None or not entry[0].startswith(("100", "040")):
+            return None
+        return objects.sha256(entry[1]) if entry[0].startswith("100") else sha256_lines(dict(self._lines(entry[1], "")))
+
+    def _lines(self, tree: str, folder: str) -> Iterator[tuple[str, str]]:
+        objects = self.context.history.objects
+        for name, (mode, entry) in objects.tree(tree).items():
+            if mode == "040000":
+                yield from self._lines(entry, f"{folder}{name}/")
+            elif mode.startswith("100") and name != ".gitignore":
+                yield f"{folder}{name}", objects.sha256(entry)
+
+    def _digest_row(self, kind: Kind, path: str, registered: list[str], digest: str) -> Difference:
+        return self._row(kind, path, registered[0][:12] if registered else ABSENT, digest[:12])
+
+    def _row(self, kind: Kind, what: str, registered: str, run: str) -> Difference:
+        return Difference(kind=kind, what=what, registered=registered, run=run)
+
+
+def open_comparison(context: Context, name: str, at: str | None = None) -> Comparison:
+    """The comparison for a sealed registration, made once a context: of a closed one, as of its outcome."""
+    outcome = context.outcomes.get(name)
+    commit = at or (outcome.commit if outcome else None)
+    opened: dict[tuple[str, str | None], Comparison] = context.__dict__.setdefault("_comparisons", {})
+    if (name, commit) not in opened:
+        opened[name, commit] = Comparison(context, context.registrations[name], context.seals[name], commit, open_logs(context, commit))
+    return opened[name, commit]
+
+
+def deviations_path(context: Context, name: str) -> str:
+    """Where the deviations of a registration are declared."""
+    return f"{context.config.paths.prereg}/{name}.deviations.yaml"
+
+
+def read_declared(context: Context, name: str) -> tuple[Declared, ...]:
+    """What the working tree declares for a registration; () where it declares nothing."""
+    path = deviations_path(context, name)
+    data = context.bytes_of(path)
+    return () if data is None else parse_declared(data, path)
+
+
+def give_reasons(rows: tuple[Difference, ...], declared: tuple[Declared, ...]) -> tuple[Difference, ...]:
+    """Each difference with the reason of the first entry that declares it."""
+    reasons = {row: next((entry.why for entry in declared if entry.covers(row)), None) for row in rows}
+    return tuple(row.model_copy(update={"why": why}) for row, why in reasons.items())
+
+
+def find_deviations(context: Context, name: str) -> tuple[Difference, ...]:
+    """Every difference of the runs under a seal, with its reason; of a closed registration, as its outcome says."""
+    outcome = context.outcomes.get(name)
+    if outcome is not None and outcome.deviations is not None:
+        return outcome.deviations
+    return give_reasons(open_comparison(context, name).differences, read_declared(context, name))
+
+
+def _moved(key: str, registered: Any, run: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The deepest keys at which two values differ."""
+    if isinstance(registered, Mapping) and isinstance(run, Mapping):
+        for name in sorted({*registered, *run}, key=str):
+            yield from _moved(f"{key}.{name}", registered.get(name), run.get(name))
+    elif type(registered) is not type(run) or registered != run:
+        yield key, registered, run
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return ABSENT
+    text = canonical_json(value)
+    return text.decode() if len(text) <= 60 else sha256_bytes(text)[:12]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,85 @@
+"""The versions of a judged record that history holds under one seal: which came first, and what differs from it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from audit.context import Context
+from audit.digest import sha256_bytes
+from audit.load import parse_json
+from audit.logs import Logs
+from audit.order import names_seal
+from audit.quantities import walk_quantities
+from audit.registration import Registration, Seal
+
+
+@dataclass(frozen=True)
+class Version:
+    """One committed outcome."""
+
+    blob: str
+    sha256: str
+    record: Any
+    born: tuple[str, ...]
+    """The commits that introduce it."""
+
+
+def committed_versions(context: Context, logs: Logs, seal: Seal, sha256: str, path: str) -> list[Version]:
+    """Every version of a record, at its path or where a run log says that it was moved to, that names the seal."""
+    history = context.history
+    moved = {logged.path.removesuffix(".run.json") + ".json" for logged in logs.of_record(path) if logged.committed}
+    blobs = dict.fromkeys(blob for place in (path, *sorted(moved)) for blob in history.versions(place))
+    read = ((blob, history.objects.blob(blob)) for blob in blobs)
+    return [
+        Version(blob, sha256_bytes(data), parse_json(data, path), tuple(history.introductions(blob)))
+        for blob, data in read
+        if names_seal(data, seal.id, sha256)
+    ]
+
+
+def first_versions(context: Context, versions: Collection[Version]) -> list[Version]:
+    """Those that no other came before: one, or several that stood side by side."""
+    return [version for version in versions if not any(_precedes(context, other, version) for other in versions if other != version)]
+
+
+def _precedes(context: Context, one: Version, other: Version) -> bool:
+    history = context.history
+    return any(all(born != late and born in history.ancestors(late) for late in other.born) for born in one.born)
+
+
+def find_mended(
+    firsts: Collection[Version], versions: Collection[Version], sealed: Mapping[str, float], declared: Collection[str] = ()
+) -> Iterator[tuple[Version, Version, list[str]]]:
+    """Pairs of a first version and a later or parallel one with the keys that differ, unless a deviation declares both by SHA-256."""
+    seen: set[frozenset[str]] = set()
+    for first in firsts:
+        for other in versions:
+            pair = frozenset((first.sha256, other.sha256))
+            if len(pair) < 2 or pair in seen or pair <= set(declared):
+                continue
+            seen.add(pair)
+            moved = moved_quantities(first.record, other.record, sealed)
+            if moved:
+                yield first, other, moved
+
+
+def moved_quantities(first: Any, other: Any, sealed: Mapping[str, float]) -> list[str]:
+    """Keys of quantities whose value or values differ by more than the sealed tolerance, else the first version's own."""
+    before, after = dict(walk_quantities(first)), dict(walk_quantities(other))
+    return sorted(key for key in before.keys() & after.keys() if _moved(before[key], after[key], sealed.get(key, before[key].get("tolerance", 0))))
+
+
+def _moved(one: Mapping[str, Any], other: Mapping[str, Any], tolerance: Any) -> bool:
+    before, after = ([quantity["value"], *(quantity.get("values") or ())] for quantity in (one, other))
+    if len(before) != len(after) or not all(isinstance(number, int | float) for number in (tolerance, *before, *after)):
+        return before != after
+    return any(abs(old - new) > tolerance for old, new in zip(before, after, strict=True))
+
+
+def sealed_tolerances(registration: Registration, path: str) -> dict[str, float]:
+    """Key of each metric in a file -> the tolerance that its registration fixes, where it does."""
+    metrics = [prediction.metric for prediction in registration.predictions if prediction.metric.file == path]
+    found = {metric.key: getattr(metric, "tolerance", None) for metric in metrics}
+    return {key: tolerance for key, tolerance in found.items() if tolerance is not None}

@@ -1,0 +1,69 @@
+"""Amendments and deviations where a reader meets them: in status, in templates, and when their files hold junk."""
+
+from __future__ import annotations
+
+import pytest
+import tampering_amended
+from project import Project
+from tampering_amended import DECLARED, parameter_tuned
+
+from audit.finding import Refusal
+from audit.render import variables
+from audit.status import main as status
+from audit.verify import verify
+
+
+def test_status_counts_deviations(sealed: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """How many, and how many without a reason, in the line of the registration."""
+    parameter_tuned(sealed)
+    with sealed.inside():
+        status()
+    assert capsys.readouterr().out == f"{'pilot':20} judged: audit close pilot; 1 deviations, 1 not declared\n"
+
+
+def test_status_of_one_lists_amendments_and_deviations(sealed: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Why and what was known stand beside the label that ancestry gives; each difference with its reason."""
+    tampering_amended.amended(sealed)
+    parameter_tuned(sealed)
+    sealed.write("prereg/pilot.deviations.yaml", DECLARED)
+    with sealed.inside():
+        status("pilot")
+    assert capsys.readouterr().out.splitlines() == [
+        f"{'pilot':20} judged: audit close pilot; 1 amended; 1 deviations",
+        "  amendment 1, sealed before outcome: P1, P3; why: Two of three is too easily met.; known: Nothing had run.",
+        "  deviation, parameters steps: registered absent, run 200; why: They had not settled.",
+    ]
+    with sealed.inside(), pytest.raises(Refusal, match="prereg/pilto.yaml: no such registration; found registered: pilot"):
+        status("pilto")
+
+
+@pytest.mark.parametrize("junk", [b"", b"[]\n", b"{}\n", b"7\n", b"\xff\xfe\x00", b'{"kind": "amendment-seal", "number": 1, "ledger": 3}\n'])
+def test_junk_is_a_finding(junk: bytes, sealed: Project) -> None:
+    """An amendment, its seal or a declaration that holds junk is a finding or could-not-check, never a traceback, never a pass."""
+    tampering_amended.amended(sealed)
+    parameter_tuned(sealed)
+    sealed.write("prereg/pilot.deviations.yaml", DECLARED)
+    assert verify(sealed.context()).code == 0
+    for path in ("prereg/pilot.amendment-1.yaml", "prereg/pilot.amendment-1.seal.json", "prereg/pilot.deviations.yaml"):
+        before = sealed.read(path)
+        sealed.write(path, junk)
+        report = verify(sealed.context())
+        assert report.code in (1, 2), f"{junk!r} in {path} passes"
+        assert all("\n" not in finding.line() and finding.place for finding in report.findings)
+        assert not any("stopped: " in finding.what for finding in report.findings)
+        sealed.write(path, before)
+
+
+def test_templates_can_print_the_table(sealed: Project) -> None:
+    """`deviations.<id>` gives a template its rows; reading it notes the files they come from."""
+    parameter_tuned(sealed)
+    sealed.write("prereg/pilot.deviations.yaml", DECLARED)
+    from audit.numbers.keys import Keys
+    from audit.templates import environment
+
+    context, read = sealed.context(), set()
+    template = "%% for row in deviations.pilot\n<< row.kind | label >> << row.what | label >>: << row.registered | label >>, << row.run | label >>, << row.why | label >>\n%% endfor\n"
+    made = environment(lambda key: None, [])  # type: ignore[arg-type, return-value]
+    text = made.from_string(template).render(variables(context, Keys.of(context), read, set(), ""))
+    assert text == "parameters steps: absent, 200, They had not settled.\n"
+    assert read == {"prereg/pilot.seal.json", "prereg/pilot.deviations.yaml"}

@@ -1,0 +1,73 @@
+"""`audit new` writes a draft that parses as it is and seals once its marked places are written."""
+
+from __future__ import annotations
+
+import pytest
+from project import Project
+
+from audit.amendment import MARK
+from audit.finding import Refusal
+from audit.new import main as new
+from audit.registration import parse_registration
+from audit.verify import verify
+
+
+def draft(p: Project, name: str = "second", title: str | None = None) -> str:
+    with p.inside():
+        new(name, title)
+    return p.read(f"prereg/{name}.yaml")
+
+
+def test_draft_is_valid_and_guessed_from_the_project(ran: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Metric, stage and seed set are those of the pipeline and its records; the next command is printed."""
+    text = draft(ran, title='A "second" look: again')
+    registration = parse_registration(text.encode(), "prereg/second.yaml")
+    (prediction,) = registration.predictions
+    assert registration.title == 'A "second" look: again'
+    assert (prediction.metric.file, prediction.metric.stage, prediction.metric.key) == ("results/analyse/main.json", "analyse", "arms.treated")
+    assert registration.seeds.sets == {"main": 3} and registration.holds_for == {"seed_sets.main": "second", "scale": "laptop"}
+    assert capsys.readouterr().out.endswith("then: git add prereg/second.yaml && git commit -m 'Register second' && audit seal second\n")
+    report = verify(ran.context())
+    assert report.code == 0, "\n".join(finding.line() for finding in report.findings)
+
+
+def test_draft_seals_once_it_is_written(drafted: Project) -> None:
+    """Unwritten it is refused; with its marks written over, and the parameters saying so, it is sealed."""
+    text = draft(drafted)
+    drafted.edit("params.yaml", "main: pilot", "main: second")
+    drafted.commit("Register a second")
+    with pytest.raises(Refusal, match=f"a place marked {MARK}"):
+        drafted.seal("second")
+    drafted.write("prereg/second.yaml", text.replace(MARK, "Written:"))
+    drafted.commit("Write it")
+    drafted.seal("second")
+    assert (drafted.root / "prereg/second.seal.json").exists()
+
+
+def test_waiting_stages_and_what_they_read(ran: Project) -> None:
+    """Stages that depend on a seal must wait for this one too; the records they read and do not write are frozen."""
+    ran.edit("dvc.yaml", "deps: [results/calibrate/calibration.json]", "deps: [results/calibrate/calibration.json, prereg/pilot.seal.json]")
+    registration = parse_registration(draft(ran).encode(), "prereg/second.yaml")
+    assert registration.stages == ("train",) and registration.freezes.outputs == ("results/calibrate/calibration.json",)
+
+
+def test_empty_project_gives_a_draft_too(drafted: Project) -> None:
+    """Without a pipeline everything that cannot be guessed is marked."""
+    drafted.write("dvc.yaml", "stages: {}\n")
+    text = draft(drafted)
+    assert parse_registration(text.encode(), "prereg/second.yaml").predictions[0].metric.stage == MARK
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("Second", "is no id of a registration"), ("a.amendment-1", "is no id of a registration"), ("pilot", "exists already"), ("old", "was registered before")],
+)
+def test_new_refuses(name: str, words: str, ran: Project) -> None:
+    """An id that cannot be one, that is taken, or that history knows; nothing is written."""
+    ran.write("prereg/old.yaml", "id: old\n")
+    ran.commit("Once")
+    ran.git("rm", "-q", "prereg/old.yaml")
+    ran.commit("And gone")
+    with ran.inside(), pytest.raises(Refusal, match=words):
+        new(name, None)
+    assert ran.git("status", "--short") == ""
