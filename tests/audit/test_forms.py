@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit import predictions
 from audit.finding import Refusal
 from audit.predictions import Comparator, Metric, Null, Population, Prediction, Undecided
 from audit.verdict import Judgement, correlate, judge_prediction
@@ -287,3 +290,10 @@ def test_population_and_null_are_read() -> None:
     assert Population(set="main").units({"main": 3}) == 3
     assert Population(set="main", depths=()).units({"main": 3}) == 0
     assert Population(set="other").units({"main": 3}) is None
+
+
+def test_the_page_shows_the_forms() -> None:
+    """prereg/README.md has the table of the module, word for word."""
+    table = (predictions.__doc__ or "").partition("\n\n")[2].strip()
+    assert table.startswith("| a prediction about |")
+    assert table in (Path(__file__).resolve().parents[2] / "prereg/README.md").read_text()
