@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
+from types import MappingProxyType
+from typing import Any
 
 import click
 
 from audit.checks import TABLE, Check
 from audit.context import Context
+from audit.digest import sha256_file, sha256_lines
 from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
 from audit.limits import LIMITS, POINTER
 from audit.load import write_bytes
@@ -101,9 +104,22 @@ def main(form: str, stage: str | None, roots: tuple[Path, ...] = ()) -> int:
     context = Context.open(roots=roots)
     Thread(target=read_ahead, args=(context,)).start()
     report = verify(context, stage)
-    for line in [as_json(report)] if form == "json" else as_text(report):
+    basis = describe_basis(context)
+    for line in [as_json(report, basis)] if form == "json" else as_text(report, basis):
         click.echo(paint(line))
     return report.code
+
+
+def describe_basis(context: Context) -> dict[str, str | int | list[str]]:
+    """What a report rests on: the digest of the tool's own files, and the history by head, roots and number of commits, where there is one."""
+    package = Path(__file__).parent
+    files = {path.relative_to(package.parent).as_posix(): sha256_file(path) for path in package.rglob("*.py")}
+    basis: dict[str, str | int | list[str]] = {"tool": sha256_lines(files)}
+    with suppress(Refusal):
+        parents = context.history.log.parents
+        roots = sorted(commit for commit, those in parents.items() if not those)
+        basis |= {"head": context.history.head, "roots": roots, "commits": len(parents)}
+    return basis
 
 
 def read_ahead(context: Context) -> None:
@@ -119,8 +135,8 @@ def paint(line: str) -> str:
     return click.style(mark, fg=COLOURS[mark], bold=True) + line.removeprefix(mark) if mark in COLOURS else line
 
 
-def as_text(report: Report) -> Iterable[str]:
-    """One line a check, then one a finding, then the sum."""
+def as_text(report: Report, basis: Mapping[str, Any] = MappingProxyType({})) -> Iterable[str]:
+    """One line a check, then one a finding, what the report rests on, and the sum."""
     width = max((len(checked.check.name) for checked in report.checked), default=0)
     for checked in report.checked:
         counted = f" ({checked.counted})" if checked.counted else ""
@@ -128,6 +144,9 @@ def as_text(report: Report) -> Iterable[str]:
         yield f"{checked.mark:4}  {checked.check.name:{width}}  {title}"
     for finding in report.findings:
         yield finding.line()
+    if basis:
+        history = f"{basis['commits']} commits from root {', '.join(root[:10] for root in basis['roots'])}" if "head" in basis else "no history"
+        yield f"checked by the tool whose files hash to {basis['tool'][:16]}, in {history}"
     yield POINTER
     yield summary(report)
 
@@ -140,13 +159,13 @@ def summary(report: Report) -> str:
     return f"{ending}: {len(report.checked)} checks, {found}"
 
 
-def as_json(report: Report) -> str:
+def as_json(report: Report, basis: Mapping[str, Any]) -> str:
     """The report as one JSON object."""
     checks = [
         {"name": checked.check.name, "title": checked.check.title, "state": checked.mark, "counted": checked.counted} for checked in report.checked
     ]
     findings = [finding.model_dump(mode="json") for finding in report.findings]
-    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings, "limits": LIMITS}, indent=1)
+    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings, "basis": basis, "limits": LIMITS}, indent=1)
 
 
 def run_stage() -> int:

@@ -55,6 +55,15 @@ def test_every_report_says_what_it_does_not_prove(ran: Project) -> None:
     assert tuple(json.loads(audit(ran, "verify", "--format", "json").stdout)["limits"]) == LIMITS and len(LIMITS) == 9
 
 
+def test_every_report_says_what_it_rests_on(ran: Project) -> None:
+    """The tool's own files by digest, as `sha256sum` gives it, and the history by its roots and number of commits."""
+    basis = json.loads(audit(ran, "verify", "--format", "json").stdout)["basis"]
+    lines = f"cd {Path(__file__).resolve().parents[2]} && find audit -name '*.py' | xargs sha256sum | LC_ALL=C sort -k2 | sha256sum"
+    assert basis["tool"] == subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=True).stdout.split()[0]
+    assert (basis["head"], basis["roots"], basis["commits"]) == (ran.head(), ran.git("rev-list", "--max-parents=0", "HEAD").split(), 4)
+    assert f"hash to {basis['tool'][:16]}, in 4 commits from root {basis['roots'][0][:10]}" in audit(ran, "verify").stdout.splitlines()[-3]
+
+
 def test_stage_writes_findings_only_and_stops_the_pipeline(ran: Project) -> None:
     """The DVC stage leaves no notes, commit or time in its record, and fails on a finding and on could-not-check."""
     done = audit(ran, "stage")
