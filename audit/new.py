@@ -13,7 +13,7 @@ from audit.finding import Refusal
 from audit.load import write_bytes
 from audit.pipeline import body
 from audit.quantities import walk_quantities
-from audit.registration import parse_registration
+from audit.registration import parse_registration, refuse_strange_id
 
 DRAFT = """\
 # The draft of a registration: write what is marked {mark}, check the rest, then commit and seal it before anything runs on its seeds.
@@ -56,8 +56,7 @@ def main(name: str, title: str | None) -> None:
 
 def refuse_used(context: Context, name: str, path: str) -> None:
     """Refuse an id that no registration may have, or that one has or ever had."""
-    if not re.fullmatch(r"[a-z0-9-]+", name):
-        raise Refusal(name, "is no id of a registration", expected="small letters, digits and hyphens", cure="name it anew")
+    refuse_strange_id(name)
     if (context.root / path).exists() or (context.root / context.seal_path(name)).exists():
         raise Refusal(path, "exists already", cure="edit it while it is not sealed, or take another id")
     if context.history.versions(path) or context.history.versions(context.seal_path(name)):

@@ -116,6 +116,7 @@ def test_printed_seed_commands_give_the_printed_seeds(sealed: Project) -> None:
     ("arguments", "words"),
     [
         (("seal", "nobody"), "audit: prereg/nobody.yaml: is not committed"),
+        (("seal", "../x"), "audit: ../x: is no id of a registration"),
         (("seeds", "nobody"), "audit: prereg/nobody.yaml: no such registration"),
         (("close", "pilot"), "audit: prereg/pilot.seal.json: the registration is not sealed"),
         (("evaluate", "pilot", "--on", "none.json"), "audit: none.json: is not there"),
