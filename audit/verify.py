@@ -15,6 +15,7 @@ import click
 
 from audit.checks import TABLE, Check
 from audit.context import Context
+from audit.digest import sha256_file, sha256_lines
 from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
 from audit.limits import LIMITS, POINTER
 from audit.load import write_bytes
@@ -42,6 +43,8 @@ class Report:
     """Every check that was made."""
 
     checked: tuple[Checked, ...]
+    identity: str = ""
+    """Which history was read by which tool."""
 
     @property
     def findings(self) -> list[Finding]:
@@ -100,10 +103,22 @@ def main(form: str, stage: str | None, roots: tuple[Path, ...] = ()) -> int:
         Thread(target=import_module, args=(slow,)).start()  # while git is waited for; no daemon: leaving in the middle of an import crashes
     context = Context.open(roots=roots)
     Thread(target=read_ahead, args=(context,)).start()
-    report = verify(context, stage)
+    report = Report(verify(context, stage).checked, identify(context))
     for line in [as_json(report)] if form == "json" else as_text(report):
         click.echo(paint(line))
     return report.code
+
+
+def identify(context: Context) -> str:
+    """What two readers compare: where the history begins and ends, and the digest of the sources of the tool that read it."""
+    tool = Path(__file__).parent
+    digest = sha256_lines({path.relative_to(tool).as_posix(): sha256_file(path) for path in tool.rglob("*.py")})
+    try:
+        parents, head = context.history.log.parents, context.history.head
+    except Refusal:
+        return f"read: no history; by an audit whose sources have the digest {digest[:12]}"
+    roots = ", ".join(sorted(commit[:10] for commit, before in parents.items() if not before))
+    return f"read: {len(parents)} commits from root {roots} to HEAD {head[:10]}; by an audit whose sources have the digest {digest[:12]}"
 
 
 def read_ahead(context: Context) -> None:
@@ -128,6 +143,8 @@ def as_text(report: Report) -> Iterable[str]:
         yield f"{checked.mark:4}  {checked.check.name:{width}}  {title}"
     for finding in report.findings:
         yield finding.line()
+    if report.identity:
+        yield report.identity
     yield POINTER
     yield summary(report)
 
@@ -146,7 +163,8 @@ def as_json(report: Report) -> str:
         {"name": checked.check.name, "title": checked.check.title, "state": checked.mark, "counted": checked.counted} for checked in report.checked
     ]
     findings = [finding.model_dump(mode="json") for finding in report.findings]
-    return json.dumps({"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings, "limits": LIMITS}, indent=1)
+    value = {"kind": "report", "version": 1, "exit": report.code, "checks": checks, "findings": findings, "read": report.identity, "limits": LIMITS}
+    return json.dumps(value, indent=1)
 
 
 def run_stage() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,18 @@ def test_every_report_says_what_it_does_not_prove(ran: Project) -> None:
     listed = audit(ran, "explain", "limits")
     assert listed.returncode == 0 and listed.stdout.splitlines() == [f"{number}. {limit}" for number, limit in enumerate(LIMITS, 1)]
     assert tuple(json.loads(audit(ran, "verify", "--format", "json").stdout)["limits"]) == LIMITS and len(LIMITS) == 9
+
+
+def test_every_report_says_which_history_and_which_tool(ran: Project) -> None:
+    """Where the history begins and ends, and the tool's digest as `sha256sum` gives it; without a history that is said."""
+    command = "find . -name '*.py' | sed 's|^./||' | LC_ALL=C sort | xargs sha256sum | LC_ALL=C sort -k2 | sha256sum"
+    tool = subprocess.run(["bash", "-c", command], cwd=CHECKOUT / "audit", capture_output=True, text=True, check=True).stdout[:12]
+    root = ran.git("rev-list", "--max-parents=0", "HEAD")
+    line = f"read: 4 commits from root {root[:10]} to HEAD {ran.head()[:10]}; by an audit whose sources have the digest {tool}"
+    assert audit(ran, "verify").stdout.splitlines()[-3] == line
+    assert json.loads(audit(ran, "verify", "--format", "json").stdout)["read"] == line
+    shutil.rmtree(ran.root / ".git")
+    assert audit(ran, "verify").stdout.splitlines()[-3] == f"read: no history; by an audit whose sources have the digest {tool}"
 
 
 def test_stage_writes_findings_only_and_stops_the_pipeline(ran: Project) -> None:
