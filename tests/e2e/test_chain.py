@@ -58,10 +58,10 @@ def test_verify_holds(made: Repository) -> None:
     text, report = made.audit("verify"), made.audit("verify", "--format", "json")
     assert (text.code, report.code) == (0, 0), text.text
     lines = text.out.splitlines()
-    assert lines[-2:] == [POINTER, f"holds: {len(lines) - 2} checks, 0 findings, 0 not checked, {0 if TEX else 1} notes"]
-    assert all(line.startswith("ok ") for line in lines[:-2])
+    assert lines[-3].startswith("read: ") and lines[-2:] == [POINTER, f"holds: {len(lines) - 3} checks, 0 findings, 0 not checked, {0 if TEX else 1} notes"]
+    assert all(line.startswith("ok ") for line in lines[:-3])
     value = json.loads(report.out)
-    assert value["exit"] == 0 and [check["name"] for check in value["checks"]] == [line.split()[1] for line in lines[:-2]]
+    assert value["exit"] == 0 and [check["name"] for check in value["checks"]] == [line.split()[1] for line in lines[:-3]]
 
 
 @needs_tex
