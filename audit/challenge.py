@@ -18,7 +18,7 @@ from audit.history import WHOLE_CLONE
 from audit.load import parse_json, parse_yaml, read_bytes, write_bytes
 from audit.quantities import walk_quantities
 from audit.records import Quantity, parse_model
-from audit.registration import Outcome
+from audit.registration import Outcome, seed_of
 from audit.rerun import prepare, reproduce
 from audit.standing import Standing, all_registrations, read_standing
 from audit.verdict import Judgement, judge
@@ -88,9 +88,8 @@ def seed_text(name: str, nonce: str, seed_set: str, index: int) -> str:
 
 
 def challenge_seeds(name: str, nonce: str, seed_set: str, count: int) -> tuple[int, ...]:
-    """The reader's seeds of a set: the first 16 hex digits of each text's SHA-256, top bit cleared."""
-    digests = (sha256_bytes(seed_text(name, nonce, seed_set, index).encode()) for index in range(count))
-    seeds = tuple(int(digest[:16], 16) & (2**63 - 1) for digest in digests)
+    """The reader's seeds of a set."""
+    seeds = tuple(seed_of(seed_text(name, nonce, seed_set, index)) for index in range(count))
     if len(set(seeds)) != count:
         raise Refusal("--nonce", f"gives two equal seeds in set {seed_set}", cure="give another text")
     return seeds
@@ -127,7 +126,7 @@ def read_judged(context: Context, outcome: Outcome | None, path: str) -> Any:
 def read_shown(context: Context, standing: Standing, outcome: Outcome | None, parameters: Any) -> dict[str, PredictionVerdict]:
     """What became of each prediction, by id; refuse where the registration was not evaluated, or not whole."""
     registration = standing.registration
-    path = f"{context.config.paths.results}/evaluate/{registration.id}.json"
+    path = context.verdicts_path(registration.id)
     verdicts = parse_model(Verdicts, read_judged(context, outcome, path), path)
     unmet = registration.unmet(parameters) or (None if verdicts.evaluated else str(verdicts.reason))
     if unmet:

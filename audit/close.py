@@ -32,7 +32,7 @@ def main(name: str) -> None:
 def make_outcome(context: Context, standing: Standing) -> Outcome:
     """The outcome of a judged registration: verdicts, judged again from HEAD's own files, and the blobs they stand on."""
     registration, head = standing.registration, context.history.head
-    path = f"{context.config.paths.results}/evaluate/{registration.id}.json"
+    path = context.verdicts_path(registration.id)
     stored = parse_model(Verdicts, parse_json(committed(context, path), path), path)
     files = metric_files(context, registration)
     seal, links = standing.seal, standing_amendments(context, registration.id)

@@ -180,6 +180,10 @@ class Context:
         """Where a time stamp of a seal lies; a second and later one bears its number."""
         return f"{self.config.paths.prereg}/{registration}{'' if number == 1 else f'.{number}'}.tsr"
 
+    def verdicts_path(self, registration: str) -> str:
+        """Where `audit evaluate` writes the verdicts of a registration, if not told otherwise."""
+        return f"{self.config.paths.results}/evaluate/{registration}.json"
+
     def outcome_path(self, registration: str) -> str:
         """Where the outcome of a closed registration lies."""
         return f"{self.config.paths.prereg}/{registration}.outcome.json"

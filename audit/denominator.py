@@ -16,12 +16,11 @@ from audit.document import Document, load_document
 from audit.finding import Refusal
 from audit.load import parse_json
 from audit.logs import open_logs
-from audit.registration import Registration, Seal, parse_registration, parse_seal
+from audit.registration import ID, Registration, Seal, parse_registration, parse_seal
 
 __all__ = ["Registered", "State", "count_all", "phrase", "read_reasons", "registered", "verdict_records", "verdict_words"]
 
 VERDICTS = ("met", "missed", "undecided")
-ID = re.compile(r"[a-z0-9-]+")
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -160,7 +159,7 @@ def read_verdicts(context: Context, registration: Registration) -> dict[str, str
     outcome = context.outcomes.get(registration.id)
     if outcome is not None:
         return dict(outcome.verdicts)
-    path, record = verdict_records(context).get(registration.id, (f"{context.config.paths.results}/evaluate/{registration.id}.json", {}))
+    path, record = verdict_records(context).get(registration.id, (context.verdicts_path(registration.id), {}))
     found = words_of(record) or words_of(committed_record(context, path))
     return found if found.keys() >= {prediction.id for prediction in registration.predictions} else {}
 

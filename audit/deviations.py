@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,11 +15,12 @@ from audit.finding import Refusal
 from audit.load import parse_json, parse_yaml
 from audit.logs import Logged, Logs, open_logs
 from audit.order import open_order
+from audit.packages import differing
 from audit.pipeline import LOCKED
 from audit.registration import Registration, Seal, look_up
 from audit.tokens import derived_seeds
 
-PACKAGES, ABSENT = "requirements.lock", "absent"
+ABSENT = "absent"
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Comparison:
     def _inputs(self, ran: Ran) -> Iterator[Difference]:
         """Files of the checkout that it read; what a logged run made is compared through that run."""
         for path, digest in ran.logged.inputs.items():
-            if self._is_frozen(path, digest) or path in (self.context.config.paths.parameters, PACKAGES) or self.logs.naming(digest):
+            if self._is_frozen(path, digest) or path in (self.context.config.paths.parameters, self.context.config.paths.lock) or self.logs.naming(digest):
                 continue
             registered = self._digests_at_seal(path)
             if digest not in registered and (registered or self._is_tracked(ran, path)):
@@ -190,14 +190,11 @@ class Comparison:
 
     def _packages(self, ran: Ran) -> Iterator[Difference]:
         """Versions that a run loaded against the lock of the environment; a package that it does not name is not compared."""
-        pinned = {}
-        for data in self._bytes_at_seal(PACKAGES):
-            pinned.update({_plain(name): version for name, version in re.findall(r"(?m)^([\w.-]+)(?:\[.*?\])?==([^\s;#\\]+)", data.decode())})
         loaded = ran.log.get("packages")
-        for name, version in (loaded if isinstance(loaded, Mapping) else {}).items():
-            wanted = pinned.get(_plain(str(name)))
-            if wanted is not None and wanted not in (version, str(version).partition("+")[0]):
-                yield self._row("packages", str(name), wanted, str(version))
+        versions = {str(name): str(version) for name, version in (loaded if isinstance(loaded, Mapping) else {}).items()}
+        lock = "\n".join(data.decode(errors="replace") for data in self._bytes_at_seal(self.context.config.paths.lock))
+        for name, version, wanted in differing(lock, versions):
+            yield self._row("packages", name, wanted, version)
 
     def _configuration(self) -> Iterator[Difference]:
         """What decides how the audit reads the project, as sealed: `audit.toml`, the exemptions, the schemas of these records."""
@@ -293,7 +290,3 @@ def _show(value: Any) -> str:
         return ABSENT
     text = canonical_json(value)
     return text.decode() if len(text) <= 60 else sha256_bytes(text)[:12]
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

@@ -99,7 +99,7 @@ def main(name: str, other: str | None, out: str | None) -> None:
     if other is not None:
         print_judgements(registration, judge(registration, read_other(context, registration, other)))
         return
-    path = choose_target(context, out) if out is not None else f"{context.config.paths.results}/evaluate/{name}.json"
+    path = choose_target(context, out) if out is not None else context.verdicts_path(name)
     verdicts = evaluate(context, registration, path)
     print_verdicts(verdicts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +14,10 @@ from audit.finding import Refusal
 from audit.load import write_bytes
 from audit.pipeline import body
 from audit.quantities import walk_quantities
-from audit.registration import parse_registration
+from audit.registration import parse_registration, refuse_strange_id
 
 DRAFT = """\
-# The draft of a registration: write what is marked {mark}, check the rest, then commit and seal it before anything runs on its seeds.
+{schema}# The draft of a registration: write what is marked {mark}, check the rest, then commit and seal it before anything runs on its seeds.
 id: {name}
 title: {title}
 # Elsewhere it is not evaluated. {parameters} must say the same when it is sealed.
@@ -56,8 +57,7 @@ def main(name: str, title: str | None) -> None:
 
 def refuse_used(context: Context, name: str, path: str) -> None:
     """Refuse an id that no registration may have, or that one has or ever had."""
-    if not re.fullmatch(r"[a-z0-9-]+", name):
-        raise Refusal(name, "is no id of a registration", expected="small letters, digits and hyphens", cure="name it anew")
+    refuse_strange_id(name)
     if (context.root / path).exists() or (context.root / context.seal_path(name)).exists():
         raise Refusal(path, "exists already", cure="edit it while it is not sealed, or take another id")
     if context.history.versions(path) or context.history.versions(context.seal_path(name)):
@@ -69,7 +69,10 @@ def draft(context: Context, name: str, title: str | None) -> str:
     file, stage, key = guess_metric(context)
     sets, stages = guess_sets(context), guess_stages(context, stage)
     holds = {f"seed_sets.{seed_set}": name for seed_set in sets} | ({"scale": scale} if (scale := context.parameters.get("scale")) else {})
+    schema = f"{context.config.paths.schemas}/registration.json"
+    place = os.path.relpath(schema, context.config.paths.prereg) if (context.root / schema).is_file() else ""
     return DRAFT.format(
+        schema=f"# yaml-language-server: $schema={place}\n" if place else "",
         mark=MARK, name=name, title=_flow(title or f"{MARK} what is asked, in one line"), parameters=context.config.paths.parameters,
         holds=_flow(holds), sets=_flow(sets), stages=_flow(stages), file=_flow(file), stage=_flow(stage), key=_flow(key),
         outputs=_flow(guess_outputs(context, stages)), frozen=_flow(["scale"] if scale else []),

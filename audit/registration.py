@@ -30,12 +30,13 @@ from audit.predictions import (
 from audit.records import Frozen, Sha256, parse_model
 
 __all__ = [
-    "OPERATORS", "Comparator", "FrozenParameter", "Freezes", "Id", "Metric", "Null", "Number", "Outcome", "Population", "Prediction",
+    "ID", "OPERATORS", "Comparator", "FrozenParameter", "Freezes", "Id", "Metric", "Null", "Number", "Outcome", "Population", "Prediction",
     "PredictionId", "Reading", "Registration", "Seal", "Seeds", "Source", "Undecided", "derive_seeds", "digest_value", "look_up",
-    "parse_registration", "parse_seal", "seed_text",
+    "parse_registration", "parse_seal", "refuse_strange_id", "seed_of", "seed_text",
 ]  # fmt: skip
 
-Id = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+ID = re.compile(r"[a-z0-9-]+")
+Id = Annotated[str, Field(pattern=rf"^{ID.pattern}$")]
 NO_WITNESS = "-"
 SealId = Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.amendment-[0-9]+)?$")]
 Scalar = str | bool | int | float | None
@@ -230,6 +231,12 @@ class Outcome(Frozen):
     """What differed between the commit of the seal and the runs, each with why; absent under a seal of version 1."""
 
 
+def refuse_strange_id(name: str) -> None:
+    """Refuse an id that no registration may have."""
+    if not ID.fullmatch(name):
+        raise Refusal(name, "is no id of a registration", expected="small letters, digits and hyphens", cure="name it anew")
+
+
 def digest_value(value: Any) -> str:
     """SHA-256 of a plain value's canonical JSON."""
     return sha256_bytes(canonical_json(value))
@@ -271,10 +278,14 @@ def seed_text(seal: Seal, seed_set: str, index: int, witness: str = NO_WITNESS) 
     return f"audit-seed-1\n{seal.id}\n{seal.content}\n{witness}\n{seed_set}\n{index}\n"
 
 
+def seed_of(text: str) -> int:
+    """The number that a text gives: 16 hex digits of its SHA-256, top bit cleared (63 bits)."""
+    return int(sha256_bytes(text.encode())[:16], 16) & (2**63 - 1)
+
+
 def derive_seeds(seal: Seal, seed_set: str, count: int, witness: str = NO_WITNESS) -> tuple[int, ...]:
-    """The first `count` seeds of a set: 16 hex digits of the SHA-256 each, top bit cleared (63 bits)."""
-    digests = (sha256_bytes(seed_text(seal, seed_set, index, witness).encode()) for index in range(count))
-    seeds = tuple(int(digest[:16], 16) & (2**63 - 1) for digest in digests)
+    """The first `count` seeds of a set."""
+    seeds = tuple(seed_of(seed_text(seal, seed_set, index, witness)) for index in range(count))
     if len(set(seeds)) != count:
         raise Refusal(f"seal {seal.id}", f"two seeds of set {seed_set} are equal", cure="register anew: one changed byte gives other seeds")
     return seeds

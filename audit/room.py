@@ -48,12 +48,7 @@ def first_date(context: Context, name: str) -> datetime:
     history = context.history
     blobs = history.versions(f"{context.config.paths.prereg}/{name}.yaml")
     commits = {commit for blob in blobs for commit in history.introductions(blob)} or {history.head}
-    return min(_typed_date(history.objects.read(commit)[1]) for commit in commits)
-
-
-def _typed_date(commit: bytes) -> datetime:
-    line = next(line for line in commit.partition(b"\n\n")[0].splitlines() if line.startswith(b"committer "))
-    return datetime.fromtimestamp(int(line.split()[-2]), UTC)
+    return datetime.fromtimestamp(min(map(history.date, commits)), UTC)
 
 
 def describe(span: timedelta) -> str:

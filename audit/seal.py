@@ -18,7 +18,7 @@ from audit.load import parse_json, parse_yaml, write_bytes
 from audit.predictions import Prediction
 from audit.quantities import find_quantity
 from audit.records import Quantity, log_path
-from audit.registration import FrozenParameter, Registration, Seal, digest_value, look_up, parse_registration
+from audit.registration import FrozenParameter, Registration, Seal, digest_value, look_up, parse_registration, refuse_strange_id
 from audit.standing import same_but_line_endings
 
 BYTE_CHANGING = {"text", "crlf", "eol", "ident", "filter", "working-tree-encoding"}
@@ -49,6 +49,7 @@ def seal_bytes(seal: Seal) -> bytes:
 
 def make_seal(context: Context, name: str, post_hoc: bool = False) -> tuple[Seal, dict[str, bytes]]:
     """The seal of a registration, and the copies of frozen outputs that it covers, by path."""
+    refuse_strange_id(name)
     path = f"{context.config.paths.prereg}/{name}.yaml"
     refuse_second_seal(context, name)
     refuse_strange_text(committed_bytes(context, path), path)

@@ -42,7 +42,7 @@ def describe(context: Context, registration: Registration) -> str:
         return f"sealed; not evaluated here ({unmet})"
     if registration.seeds.from_ == "seal+witness" and not committed_tokens(context, name):
         return f"sealed, not witnessed: audit witness {name} --tsa URL, then commit"
-    verdicts = f"{context.config.paths.results}/evaluate/{name}.json"
+    verdicts = context.verdicts_path(name)
     if (context.root / verdicts).is_file():
         committed = history.blob_at(history.head, verdicts) is not None
         return f"judged: audit close {name}" if committed else f"judged, not committed: git add and commit {context.config.paths.results}"

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Latex", "Node", "RecordText", "environment", "is_placeholder", "latex_text"]
 
 PLACEHOLDER = re.compile(r"^\s*$|\b(?:TODO|TBD|FIXME|XXX+|NaN|nan|None|null|undefined|inf)\b|\?\?|^[-–—.]+$")
+MARKED = re.compile(r"\b(?:TODO|TBD|FIXME|XXX+)\b|\?\?")
+SENTENCE = 4
+"""A text of a record of so many words may speak of the null, of None or of what is undefined."""
 GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho . sigma tau upsilon phi chi psi omega".split()
 SIGNS = {">=": r"\ensuremath{\ge}", "<=": r"\ensuremath{\le}", ">": r"\ensuremath{>}", "<": r"\ensuremath{<}", "|": r"\textbar{}", "≥": r"\ensuremath{\ge}",
          "≤": r"\ensuremath{\le}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}", "−": r"\ensuremath{-}", "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}",
@@ -135,7 +138,7 @@ def print_label(value: Any) -> Latex:
     """The filter `label`: a record's or registration's own text, digits included."""
     if not isinstance(value, RecordText):
         raise Refusal("template", "the filter label takes a text of a record", observed=repr(value))
-    if is_placeholder(value):
+    if is_placeholder(value) and (MARKED.search(value) or len(value.split()) < SENTENCE):
         raise Refusal("template", "an empty or placeholder text", observed=repr(str(value)))
     return latex_text(value, "template")
 

@@ -72,7 +72,7 @@ def _faults(context: Context, outcome: Outcome, seal: Seal, path: str) -> Iterat
 def _other_names(context: Context, registration: Registration, outcome: Outcome, seal: Seal) -> str:
     """Names that closing puts into an outcome and this one lacks, or has beyond them; "" where it has exactly those."""
     metrics = {prediction.metric.file for prediction in registration.predictions}
-    records = {verdicts_path(context, registration.id), *(file for file in metrics if seal.copy_of(file) == file)}
+    records = {context.verdicts_path(registration.id), *(file for file in metrics if seal.copy_of(file) == file)}
     wanted = {"records": records, "logs": {log_path(record) for record in records}, "files": set(seal.files)}
     for part, names in wanted.items():
         odd = sorted(names ^ set(getattr(outcome, part)))
@@ -83,15 +83,10 @@ def _other_names(context: Context, registration: Registration, outcome: Outcome,
 
 def _reported(context: Context, registration: Registration, outcome: Outcome) -> dict[str, Any]:
     """The verdicts that the verdicts' record of the outcome reports, as plain values: its form may have been another."""
-    path = verdicts_path(context, registration.id)
+    path = context.verdicts_path(registration.id)
     record = parse_json(context.history.objects.blob(outcome.records[path]), path)
     rows = record.get("predictions") if isinstance(record, dict) else None
     return {str(row.get("id")): row.get("verdict") for row in rows or () if isinstance(row, dict)} if isinstance(rows, list) else {}
-
-
-def verdicts_path(context: Context, name: str) -> str:
-    """Where the verdicts of a registration lie."""
-    return f"{context.config.paths.results}/evaluate/{name}.json"
 
 
 def _record(context: Context, outcome: Outcome, seal: Seal, file: str) -> Any:

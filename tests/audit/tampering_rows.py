@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 
 from project import PILOT, Project
-from tampering import forge, relog
+from tampering import forge
 
 
 def prediction_byte(p: Project) -> None:
@@ -76,13 +76,9 @@ def hidden_edit(p: Project) -> None:
     assert not p.git("status", "--porcelain")
 
 
-def imported_file(p: Project) -> None:
-    """The frozen judge imports a file that is not frozen; it is edited after the seal, and everything made again."""
-    p.write("src/rule.py", "LINE = 0.4\n")
-    p.commit("A better rule")
-    code = {"src/rule.py": hashlib.sha256((p.root / "src/rule.py").read_bytes()).hexdigest()}
-    for name in ("train/shallow", "analyse/main", "evaluate/pilot"):
-        relog(p, name, code=code, commit=p.head())
+def registration_line_endings(p: Project) -> None:
+    p.edit("prereg/pilot.yaml", "\n", "\r\n")
+    p.commit("Another editor")
 
 
 def widened_tolerance(p: Project) -> None:

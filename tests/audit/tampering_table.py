@@ -50,6 +50,7 @@ TABLE = (
     Row("A104", "sealing", tampering.script(broken_scripts.sealed_again), also=("runs", "order", "code"), base="drafted"),
     Row("A105", "seals", tampering.frozen_code),
     Row("A106", "seals", tampering.committed_line_endings),
+    Row("A106", "seals", tampering_rows.registration_line_endings),
     Row("A107", "seals", tampering.frozen_parameter),
     Row("A108", "sealing", tampering.ledger_left_out, also=("order", "runs")),
     Row("A109", "sealing", tampering.seal_before_its_bytes, also=("order", "runs")),

@@ -290,3 +290,19 @@ def test_declarations_are_a_closed_list(text: str, words: str) -> None:
     """A misspelt kind or an empty reason declares nothing."""
     with pytest.raises(Refusal, match=words):
         parse_declared(text.encode(), "prereg/pilot.deviations.yaml")
+
+
+def test_the_lock_is_the_one_that_the_configuration_names(sealed: Project) -> None:
+    """Versions are compared with the lock file of `audit.toml`, under whatever name."""
+    sealed.write("audit.toml", sealed.read("audit.toml") + '[paths]\nlock = "env.lock"\n')
+    sealed.write("env.lock", "Strange_Lib == 2.0.0\n")
+    sealed.git("rm", "-q", "-r", "--cached", "prereg/pilot.seal.json", "prereg/pilot")
+    sealed.git("reset", "-q", "--soft", "HEAD~1")
+    (sealed.root / "prereg/pilot.seal.json").unlink()
+    sealed.commit("A lock of another name")
+    sealed.sealed()
+    sealed.train()
+    tampering_amended.relog(sealed, "train/shallow", packages={"strange.lib": "2.5.0"})
+    sealed.analyse()
+    sealed.commit("Results")
+    assert [row[:4] for row in rows(sealed)] == [("packages", "strange.lib", "2.0.0", "2.5.0")]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 import tampering_amended
 from project import Project
@@ -67,3 +70,25 @@ def test_templates_can_print_the_table(sealed: Project) -> None:
     text = made.from_string(template).render(variables(context, Keys.of(context), read, set(), ""))
     assert text == "parameters steps: absent, 200, They had not settled.\n"
     assert read == {"prereg/pilot.seal.json", "prereg/pilot.deviations.yaml"}
+
+
+def test_own_tables_print_differences_warnings_and_amendments(sealed: Project) -> None:
+    """This repository's own tables show every difference with its reason, every warning of the seal, and amended verdicts beside the registered."""
+    tampering_amended.amended(sealed)
+    parameter_tuned(sealed)
+    sealed.write("prereg/pilot.deviations.yaml", DECLARED)
+    from audit.numbers.keys import Keys
+    from audit.templates import environment, latex_text
+
+    context, tables = sealed.context(), Path(__file__).resolve().parents[2] / "manuscript/tables"
+    made = environment(lambda key: None, [str(tables)])  # type: ignore[arg-type, return-value]
+    shown = {name: made.get_template(name).render(variables(context, Keys.of(context), set(), set(), "")) for name in ("registered.tex.j2", "predictions.tex.j2")}
+    assert "parameters & steps & absent & 200 & They had not settled. \\\\" in shown["registered.tex.j2"]
+    warnings = json.loads(sealed.read("prereg/pilot.seal.json"))["warnings"]
+    assert warnings and all(latex_text(warning) in shown["predictions.tex.j2"] for warning in warnings)
+    assert [line.split(" & ")[0:6:5] for line in shown["predictions.tex.j2"].splitlines() if line.endswith("\\\\[2pt]")] == [
+        ["P1", "met \\\\[2pt]"], ["", "missed \\\\[2pt]"], ["P2", "met \\\\[2pt]"], ["P3", "met \\\\[2pt]"],
+    ]  # fmt: skip
+    assert "\\emph{Amended, sealed before outcome:} All runs recover. & " in shown["predictions.tex.j2"]
+    paper = (tables.parent / "paper.tex").read_text()
+    assert "\\input{generated/registered}" in paper and "\\input{generated/predictions}" in paper

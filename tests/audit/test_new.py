@@ -9,6 +9,7 @@ from audit.amendment import MARK
 from audit.finding import Refusal
 from audit.new import main as new
 from audit.registration import parse_registration
+from audit.schema import main as schema
 from audit.verify import verify
 
 
@@ -42,6 +43,17 @@ def test_draft_seals_once_it_is_written(drafted: Project) -> None:
     drafted.commit("Write it")
     drafted.seal("second")
     assert (drafted.root / "prereg/second.seal.json").exists()
+
+
+def test_editors_find_the_schema(drafted: Project) -> None:
+    """Where `audit schema` has written the schema of registrations, the draft names it for editors; it parses and seals with that line."""
+    assert draft(drafted, "second").startswith("# The draft")
+    with drafted.inside():
+        schema()
+    text = draft(drafted, "third")
+    assert text.startswith("# yaml-language-server: $schema=../schemas/registration.json\n# The draft")
+    assert (drafted.root / "prereg" / text.split("=")[1].split("\n")[0]).is_file()
+    assert parse_registration(text.encode(), "prereg/third.yaml").id == "third"
 
 
 def test_waiting_stages_and_what_they_read(ran: Project) -> None:

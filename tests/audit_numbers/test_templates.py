@@ -9,7 +9,7 @@ from paper_project import Paper
 
 from audit.finding import Refusal
 from audit.render import generate
-from audit.templates import latex_text
+from audit.templates import RecordText, latex_text, print_label
 
 
 @pytest.fixture
@@ -112,3 +112,17 @@ def test_keys_that_differ_only_in_digits_stay_apart(paper: Paper) -> None:
     paper.write("manuscript/paper.tex", rf"\documentclass{{article}}\begin{{document}}{uses}\end{{document}}")
     macros = generate(paper.context).files["macros.tex"].decode()
     assert [f"\\@namedef{{audit@val@@main.{key}}}{{{number}}}" in macros for number, key in enumerate(["acc", "acc_1", "acc_2", "accOne", "input", "def"])] == [True] * 6
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [("null", False), ("None", False), ("mean of nan", False), ("TODO say what it would mean", False), ("to be written ??", False),
+     ("met under the null of no effect", True), ("None recovers by itself", True)],
+)  # fmt: skip
+def test_a_sentence_may_speak_of_the_null(text: str, printed: bool) -> None:
+    """A record's own sentence, such as a warning of the linter, is no placeholder because it names the null; a mark for later always is."""
+    if printed:
+        assert print_label(RecordText(text)) == text
+    else:
+        with pytest.raises(Refusal, match="placeholder"):
+            print_label(RecordText(text))
