@@ -1,0 +1,443 @@
+"""Attacks that once went through, and honest acts that were once accused: each asserts the right answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+import pytest
+from project import PILOT, Project, counted
+from tampering import SECOND, forge, relog
+from tampering_amended import DECLARED, amended, closed, judged_again, seal_amendment, write_amendment
+
+from audit.finding import Severity
+from audit.verify import Report, verify
+
+
+def report(p: Project) -> Report:
+    return verify(p.context())
+
+
+def lines(found: Report) -> str:
+    return "\n".join(finding.line() for finding in found.findings)
+
+
+def wrong(p: Project, *codes: str) -> None:
+    """Verify finds something, among it one of the codes."""
+    found = report(p)
+    standing = {finding.code for finding in found.findings if finding.severity == Severity.FINDING}
+    assert found.code == 1, lines(found)
+    assert not codes or standing & set(codes), lines(found)
+
+
+def holds(p: Project) -> None:
+    found = report(p)
+    assert found.code == 0, lines(found)
+
+
+# seals
+
+
+def test_mode_of_a_seal_changed_hides_no_tuning(sealed: Project) -> None:
+    """`chmod +x` of the seal gave it a second birthday, in whose tree the tuned code was `as registered`."""
+    sealed.write("params.yaml", sealed.read("params.yaml") + "steps: 200\n")
+    sealed.commit("Longer runs")
+    sealed.git("update-index", "--chmod=+x", "prereg/pilot.seal.json")
+    sealed.git("commit", "-q", "-m", "Mode")
+    sealed.git("checkout", "-q", "--", ".")
+    sealed.ran()
+    wrong(sealed, "A119")
+
+
+def test_seal_removed_and_added_again_hides_no_tuning(sealed: Project) -> None:
+    sealed.write("params.yaml", sealed.read("params.yaml") + "steps: 200\n")
+    sealed.commit("Longer runs")
+    data = sealed.read("prereg/pilot.seal.json")
+    sealed.git("rm", "-q", "prereg/pilot.seal.json")
+    sealed.commit("Oops")
+    sealed.write("prereg/pilot.seal.json", data)
+    sealed.commit("Bring it back")
+    sealed.ran()
+    wrong(sealed)
+
+
+def test_seal_picked_onto_a_tuned_branch_hides_no_tuning(drafted: Project) -> None:
+    drafted.git("checkout", "-q", "-b", "tuned")
+    drafted.write("params.yaml", drafted.read("params.yaml") + "steps: 200\n")
+    drafted.commit("Longer runs")
+    drafted.git("checkout", "-q", "main")
+    seal = drafted.sealed()
+    drafted.git("checkout", "-q", "tuned")
+    drafted.git("cherry-pick", seal)
+    drafted.git("checkout", "-q", "main")
+    drafted.git("merge", "-q", "--no-ff", "tuned", "-m", "Merge")
+    drafted.ran()
+    wrong(drafted, "A119")
+
+
+def test_mode_of_a_seal_changed_is_honest(ran: Project) -> None:
+    """A file's mode changed (another filesystem, `chmod -R`) is no new birth of a seal."""
+    ran.write("prereg/second.yaml", SECOND)
+    ran.commit("Register a second")
+    ran.seal("second")
+    ran.commit("Seal the second")
+    before = report(ran).code
+    ran.git("update-index", "--chmod=+x", "prereg/pilot.seal.json")
+    ran.git("commit", "-q", "-m", "Mode")
+    ran.git("checkout", "-q", "--", ".")
+    found = report(ran)
+    assert found.code == before, lines(found)
+    assert not any("ledger leaves out" in finding.what for finding in found.findings), lines(found)
+
+
+def test_mode_after_closing_is_honest(ran: Project) -> None:
+    closed(ran)
+    ran.commit("Close")
+    ran.edit("judge.py", "0.5", "0.4")
+    ran.commit("The code moves on")
+    holds(ran)
+    ran.git("update-index", "--chmod=+x", "prereg/pilot.seal.json")
+    ran.git("commit", "-q", "-m", "Mode")
+    ran.git("checkout", "-q", "--", ".")
+    holds(ran)
+
+
+def test_nested_seal_of_the_same_name_hides_nothing(ran: Project) -> None:
+    """A seal in a folder below took the place of the real one, whose bytes came after it."""
+    ran.write("prereg/second.yaml", SECOND)
+    ran.commit("Register a second")
+    ran.seal("second")
+    ran.commit("Seal", "prereg/second.seal.json")
+    ran.commit("The copies, later")
+    real = json.loads(ran.read("prereg/second.seal.json"))
+    files = {name: digest for name, digest in real["files"].items() if not name.startswith("prereg/second/")}
+    content = hashlib.sha256("".join(f"{files[name]}  {name}\n" for name in sorted(files)).encode()).hexdigest()
+    ran.write("prereg/z/second.seal.json", json.dumps({**real, "files": files, "origins": {}, "content": content}))
+    ran.commit("Notes")
+    wrong(ran, "A109")
+
+
+def test_registrations_cannot_be_moved_out_of_sight(ran: Project) -> None:
+    """`paths.prereg` and `paths.results` of audit.toml name other folders: what was sealed is gone."""
+    ran.git("rm", "-q", "-r", "results", "prereg", "dvc.lock")
+    ran.write("audit.toml", 'version = 1\n[paths]\nprereg = "registered"\nresults = "made"\n')
+    ran.write("dvc.yaml", "stages: {}\n")
+    ran.write("params.yaml", "scale: laptop\n")
+    ran.write("registered/README.md", "Nothing was registered.\n")
+    ran.commit("Begin anew")
+    wrong(ran, "A104")
+
+
+def test_seal_downgraded_to_version_1_asks_for_deviations(sealed: Project) -> None:
+    """A seal typed by hand as version 1, after one of version 2: nothing had to be declared under it."""
+    text = SECOND.replace("results/train/shallow.json", "results/train/shallow.json")
+    sealed.write("prereg/second.yaml", text.replace("stages: [train]", "stages: [analyse]"))
+    sealed.commit("Register a second")
+    sealed.seal("second")
+    seal = json.loads(sealed.read("prereg/second.seal.json"))
+    del seal["configuration"]
+    sealed.write("prereg/second.seal.json", json.dumps({**seal, "version": 1}, sort_keys=True, indent=1) + "\n")
+    sealed.commit("Seal the second")
+    wrong(sealed)
+
+
+# order
+
+
+def missed(p: Project) -> None:
+    p.train()
+    p.analyse((1, 0, 0))
+
+
+def met(p: Project) -> None:
+    p.analyse((1, 1, 1))
+    p.evaluate()
+    p.lock()
+    p.commit("Met")
+
+
+def test_missed_outcome_elsewhere_then_met(sealed: Project) -> None:
+    """The first outcome was committed at a path where nobody looks, and removed; row 19."""
+    missed(sealed)
+    (sealed.root / "attic").mkdir()
+    (sealed.root / "results/analyse/main.json").rename(sealed.root / "attic/first.json")
+    (sealed.root / "results/analyse/main.run.json").rename(sealed.root / "attic/log.json")
+    sealed.commit("Missed")
+    sealed.git("rm", "-q", "-r", "attic")
+    sealed.commit("Tidy")
+    met(sealed)
+    wrong(sealed, "A204")
+
+
+def test_missed_outcome_renamed_in_results_then_met(sealed: Project) -> None:
+    missed(sealed)
+    (sealed.root / "results/analyse/main.json").rename(sealed.root / "results/analyse/first.json")
+    (sealed.root / "results/analyse/main.run.json").rename(sealed.root / "results/analyse/other.run.json")
+    sealed.commit("Missed")
+    sealed.git("rm", "-q", "results/analyse/first.json", "results/analyse/other.run.json")
+    sealed.commit("Tidy")
+    met(sealed)
+    wrong(sealed, "A204")
+
+
+def test_wide_tolerance_of_the_record_hides_no_other_verdict(sealed: Project) -> None:
+    """No tolerance is sealed and the code's own is wide from the start: missed, then met, is another outcome all the same."""
+    from audit.records import Quantity
+    from project import Analysis, Arms
+
+    def analyse(treated: tuple[int, ...]) -> None:
+        run = sealed.start("analyse", inputs=["results/train/shallow.json"], seed_set="main", set_value="pilot")
+        wide = Quantity(value=sum(treated), digits=0, style="integer", tolerance=9, summary="count", values=treated)
+        arms = Arms(treated=wide, untreated=counted([0, 0, 0]))
+        with sealed.inside():
+            run.finish(Analysis(provenance=run.provenance, arms=arms, settled=counted([1, 1, 1])), "results/analyse/main.json")
+        sealed.evaluate()
+        sealed.lock()
+
+    sealed.train()
+    analyse((1, 0, 0))
+    sealed.commit("Missed")
+    analyse((1, 1, 1))
+    sealed.commit("Met")
+    wrong(sealed, "A204")
+
+
+def test_amendment_after_an_outcome_elsewhere_is_after(sealed: Project) -> None:
+    """The outcome was committed in another folder before the amendment; row 9's neighbour, R15."""
+    from audit.chain import standing_amendments
+
+    missed(sealed)
+    (sealed.root / "attic").mkdir()
+    for path in ("train/shallow", "analyse/main"):
+        for suffix in (".json", ".run.json"):
+            (sealed.root / f"results/{path}{suffix}").rename(sealed.root / f"attic/{path.replace('/', '-')}{suffix.replace('.run', '-log')}")
+    sealed.commit("A look")
+    sealed.git("rm", "-q", "-r", "attic")
+    sealed.commit("Tidy")
+    amended(sealed)
+    sealed.ran()
+    assert [link.sealed for link in standing_amendments(sealed.context(), "pilot")] == ["after outcome"]
+
+
+def test_seeds_dropped_altogether(sealed: Project) -> None:
+    """Stages that ask the gate for no seed set may run on any seeds: the records name none, and nothing is compared; row 27."""
+    inputs = ["params.yaml", "results/calibrate/calibration.json"]
+    sealed.train(run=None) if False else None
+    from audit.records import Quantity
+    from project import Analysis, Arms, Training
+
+    run = sealed.start("train@shallow", inputs=inputs)
+    with sealed.inside():
+        run.finish(Training(provenance=run.provenance, score=Quantity(value=1.0, digits=1, tolerance=1.0)), "results/train/shallow.json")
+    run = sealed.start("analyse", inputs=["results/train/shallow.json"])
+    arms = Arms(treated=counted([1, 1, 1]), untreated=counted([0, 0, 0]))
+    with sealed.inside():
+        run.finish(Analysis(provenance=run.provenance, arms=arms, settled=counted([1, 1, 1])), "results/analyse/main.json")
+    sealed.evaluate()
+    sealed.lock()
+    sealed.commit("Results")
+    wrong(sealed, "A308")
+
+
+# registered versus run
+
+
+def locked_parameters(p: Project, value: str, file: str = "params.yaml") -> None:
+    p.edit("dvc.lock", "    cmd: python -m stages.train shallow\n", f"    cmd: python -m stages.train shallow\n    params: {{{file}: {{{value}}}}}\n")
+
+
+def test_parameter_read_and_not_locked_is_compared(sealed: Project) -> None:
+    """The stage reads all of params.yaml and declares one key of it: another one was tuned."""
+    sealed.write("params.yaml", sealed.read("params.yaml") + "steps: 200\n")
+    sealed.commit("Longer runs")
+    sealed.train()
+    sealed.analyse()
+    sealed.evaluate()
+    sealed.lock()
+    locked_parameters(sealed, "scale: laptop")
+    sealed.commit("Results")
+    wrong(sealed, "A119")
+
+
+@pytest.mark.parametrize(("name", "text"), [("conf.toml", "steps = {}\n"), ("conf.py", "steps = {}\n")])
+def test_parameter_in_another_file_is_compared(drafted: Project, name: str, text: str) -> None:
+    drafted.write(name, text.format(100))
+    drafted.edit("dvc.yaml", "    params: [scale]\n    outs: [{\"results/train", "    params: [scale, {" + name + ": [steps]}]\n    outs: [{\"results/train")
+    drafted.commit("Steps")
+    drafted.sealed()
+    drafted.write(name, text.format(200))
+    drafted.commit("Longer runs")
+    drafted.train()
+    drafted.analyse()
+    drafted.evaluate()
+    drafted.lock()
+    locked_parameters(drafted, "steps: 200", name)
+    drafted.commit("Results")
+    wrong(drafted, "A119")
+
+
+@pytest.mark.parametrize("why", [" ", "EDIT-ME why", "-"])
+def test_deviation_without_words_has_no_reason(sealed: Project, why: str) -> None:
+    sealed.write("params.yaml", sealed.read("params.yaml") + "steps: 200\n")
+    sealed.commit("Longer runs")
+    sealed.write("prereg/pilot.deviations.yaml", f'- {{kind: parameters, what: steps, why: "{why}"}}\n')
+    sealed.ran()
+    wrong(sealed, "A119", "A120")
+
+
+@pytest.mark.parametrize("what", ["/", "*", ".", "steps.", "s"])
+def test_deviation_for_everything_covers_nothing(sealed: Project, what: str) -> None:
+    sealed.write("params.yaml", sealed.read("params.yaml") + "steps: 200\n")
+    sealed.commit("Longer runs")
+    sealed.write("prereg/pilot.deviations.yaml", f'- {{kind: parameters, what: "{what}", why: Whatever.}}\n')
+    sealed.ran()
+    wrong(sealed, "A119")
+
+
+def test_same_predictions_with_other_spelling(ran: Project) -> None:
+    """2 and 2.0 are one number, and the order of predictions asks nothing new; R5."""
+    text = PILOT.replace("id: pilot", "id: second").replace("holds_for: {scale: laptop, seed_sets.main: pilot}", "holds_for: {scale: paper}")
+    ran.write("prereg/second.yaml", text.replace("value: 2}\n    undecided", "value: 2.0}\n    undecided"))
+    wrong(ran, "A111")
+
+
+# pipeline
+
+
+def test_command_with_vars_is_compared(ran: Project) -> None:
+    """`vars` of dvc.yaml are not read: a command that names one was compared with nothing."""
+    ran.edit("dvc.yaml", "stages:\n", "vars: [{flags: --quick}]\nstages:\n")
+    ran.edit("dvc.yaml", "python -m stages.train ${item.role}", "python -m stages.train ${item.role} ${flags}")
+    ran.commit("A flag")
+    wrong(ran, "A313")
+
+
+def test_each_of_a_mapping_is_compared(ran: Project) -> None:
+    """`foreach` over a mapping: its cells are its keys, its values `item.name`."""
+    old = ran.read("dvc.yaml").partition("  train:\n")[2].partition("  analyse:\n")[0]
+    body = "".join(f"  {line}\n" for line in old.splitlines()[1:])
+    ran.edit("dvc.yaml", old, f"    foreach: {{shallow: {{role: shallow}}}}\n    do:\n{body}")
+    ran.commit("foreach")
+    holds(ran)
+    ran.edit("dvc.yaml", "python -m stages.train ${item.role}", "python -m stages.train ${item.role} --quick")
+    ran.commit("A flag")
+    wrong(ran, "A313")
+
+
+def test_dependency_edited_in_the_lock(ran: Project) -> None:
+    """Row 26: the digest of a dependency that another stage of the lock made."""
+    md5 = hashlib.md5((ran.root / "results/train/shallow.json").read_bytes()).hexdigest()
+    before, cut, after = ran.read("dvc.lock").rpartition(f"md5: {md5}")
+    first, _, rest = ran.read("dvc.lock").partition("  analyse:\n")
+    ran.write("dvc.lock", f"{first}  analyse:\n{rest.replace(md5, '0' * 32, 1)}")
+    ran.commit("Lock")
+    wrong(ran, "A304", "A313")
+
+
+# malformed
+
+
+def test_folder_named_as_a_record_hides_no_forgery(ran: Project) -> None:
+    ran.write("results/aaa/odd.json/note.txt", "nothing\n")
+    ran.edit("results/analyse/main.json", '"value": 3', '"value": 4')
+    ran.commit("A digit, and a folder")
+    wrong(ran)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "1" + "0" * 400])
+def test_number_out_of_range_is_a_finding(ran: Project, number: str) -> None:
+    """JSON's 1e400 is infinity to Python; row 29."""
+    ran.edit("results/train/shallow.json", '"tolerance": 1.0', f'"tolerance": {number}')
+    wrong(ran, "A301", "A302")
+
+
+def test_number_out_of_range_as_value(ran: Project) -> None:
+    text = ran.read("results/analyse/main.json")
+    ran.write("results/analyse/main.json", text.replace('"value": 3', '"value": 1' + "0" * 400, 1))
+    wrong(ran, "A302", "A307", "A301")
+
+
+def test_deep_nesting_is_a_finding(ran: Project) -> None:
+    forge(ran, "train/shallow", lambda record: record.update(comment=json.loads("[" * 700 + "{}" + "]" * 700)))
+    ran.commit("Deep")
+    wrong(ran, "A301", "A302")
+
+
+def test_byte_order_mark_and_utf16_are_findings(ran: Project) -> None:
+    data = ran.read("results/train/shallow.json")
+    forge(ran, "train/shallow", lambda record: None)
+    ran.write("results/train/shallow.json", data.encode("utf-16"))
+    digest = hashlib.sha256((ran.root / "results/train/shallow.json").read_bytes()).hexdigest()
+    relog(ran, "train/shallow", record_sha256=digest)
+    found = report(ran)
+    assert "A301" in {finding.code for finding in found.findings}, lines(found)
+
+
+# git
+
+
+def test_dates_beyond_the_calendar_decide_nothing(sealed: Project) -> None:
+    sealed.train()
+    sealed.write("notes.md", "a note\n")
+    sealed.git("add", "notes.md")
+    sealed.git("commit", "-q", "-m", "Far away", date="@999999999999 +0000")
+    sealed.analyse()
+    sealed.evaluate()
+    sealed.lock()
+    sealed.commit("Results")
+    holds(sealed)
+
+
+def test_local_configuration_hides_no_history(tmp_path, templates) -> None:
+    """`diff.relative` of the local configuration, with the project in a folder of its repository."""
+    import shutil
+
+    top = tmp_path / "top"
+    templates["ran"].copy(top)
+    p = Project(top)
+    names = [path.name for path in top.iterdir() if path.name != ".git"]
+    (top / "inner").mkdir()
+    for name in names:
+        shutil.move(top / name, top / "inner" / name)
+    p.commit("Into a folder")
+    inner = Project(top / "inner")
+    before = report(inner)
+    p.git("config", "diff.relative", "true")
+    after = report(inner)
+    assert lines(before) == lines(after)
+
+
+@pytest.mark.parametrize("name", ["a folder", "naïve ü", "new\nline", "sep\u2028arator", "-dash"])
+def test_odd_folder_of_a_repository_is_honest(tmp_path, name: str) -> None:
+    top = tmp_path / "top"
+    p = Project.create(top / name)
+    import shutil
+
+    shutil.move(top / name / ".git", top / ".git")
+    Project(top).git("read-tree", "--empty")
+    Project(top).commit("Move")
+    p.sealed()
+    p.ran()
+    holds(p)
+
+
+def test_repository_of_sha256_is_honest(tmp_path, monkeypatch) -> None:
+    original = Project.git
+
+    def git(self, *arguments, **more):
+        return original(self, *(("init", "-q", "-b", "main", "--object-format=sha256") if arguments[0] == "init" else arguments), **more)
+
+    monkeypatch.setattr(Project, "git", git)
+    p = Project.create(tmp_path / "sha256")
+    p.sealed()
+    p.ran()
+    holds(p)
+
+
+def test_detached_head_and_worktree_are_honest(ran: Project, tmp_path) -> None:
+    ran.git("checkout", "-q", "--detach")
+    holds(ran)
+    ran.git("worktree", "add", "-q", str(tmp_path / "tree"), "HEAD")
+    holds(Project(tmp_path / "tree"))
