@@ -111,6 +111,10 @@ class Pipeline:
             for cell in itertools.product(*axes):
                 yield "@" + "-".join(map(str, cell)), {f"item.{name}": value for name, value in zip(matrix, cell, strict=True)}
         elif each:
+            if isinstance(each, Mapping):
+                for key, item in each.items():
+                    inner = {f"item.{name}": value for name, value in item.items()} if isinstance(item, Mapping) else {"item": item}
+                    yield f"@{key}", {"key": str(key), **inner}
             for item in self._values(each):
                 yield f"@{item}", {"item": item}
         else:
@@ -138,6 +142,7 @@ def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
 def read_pipeline(root: Path, parameters: Any) -> Pipeline:
     """Read both files strictly."""
     defined, locked = (_read_stages(root, name) for name in (DEFINED, LOCKED))
+    parameters = {**(parameters if isinstance(parameters, Mapping) else {}), **_read_vars(root)}
     for stage, entry in locked.items():
         for out in [*_list(entry, "outs"), *_list(entry, "deps")]:
             if not isinstance(out, Mapping) or not isinstance(out.get("path"), str):
@@ -153,6 +158,19 @@ def _read_stages(root: Path, name: str) -> dict[str, Mapping[str, Any]]:
     if not isinstance(stages, Mapping) or not all(isinstance(stage, Mapping) for stage in stages.values()):
         raise Refusal(name, "holds no stages in the form that DVC writes", expected="stages: {name: {cmd: ...}}", cure=f"git checkout HEAD -- {name}")
     return {str(stage): definition for stage, definition in stages.items()}
+
+
+def _read_vars(root: Path) -> dict[str, Any]:
+    """What `vars` of `dvc.yaml` adds to the parameters: mappings, and files of YAML, whole or by keys."""
+    value = parse_yaml(read_bytes(root / DEFINED), DEFINED) if (root / DEFINED).is_file() else None
+    found: dict[str, Any] = {}
+    for part in _list(value, "vars") if isinstance(value, Mapping) else ():
+        if isinstance(part, str) and (root / part.partition(":")[0]).is_file():
+            file, _, keys = part.partition(":")
+            loaded = parse_yaml(read_bytes(root / file), file) if file.endswith((".yaml", ".yml", ".json")) else None
+            part = {key: look_up(loaded, key) for key in keys.split(",")} if keys else loaded
+        found |= {str(key): item for key, item in part.items()} if isinstance(part, Mapping) else {}
+    return found
 
 
 def _list(entry: Mapping[str, Any], key: str) -> list[Any]:

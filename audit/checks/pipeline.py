@@ -22,6 +22,7 @@ def check(context: Context) -> Iterator[Finding]:
         return
     yield from _producers(context)
     yield from _outputs(context)
+    yield from _chain(context)
     yield from _missing(context)
     yield from _commands(context)
     yield from _parameters(context)
@@ -62,6 +63,17 @@ def _outputs(context: Context) -> Iterator[Finding]:
                     code="A304", place=path, what="is not the output that dvc.lock names", expected=expected, observed=digest[:12], cure=cure
                 )
     yield from _deleted(context)
+
+
+def _chain(context: Context) -> Iterator[Finding]:
+    """A304: what a stage of the lock depended on is what another stage of the lock made."""
+    for stage, entry in context.pipeline.lock.items():
+        for dep in entry.get("deps") or ():
+            made = context.pipeline.outs.get(dep["path"])
+            if made and made[0][1].get("md5") != dep.get("md5"):
+                what = f"stage {stage} names another {dep['path']} than stage {made[0][0]} made"
+                expected, observed = (f"md5 {str(digest)[:12]}" for digest in (made[0][1].get("md5"), dep.get("md5")))
+                yield Finding(code="A304", place=LOCKED, what=what, expected=expected, observed=observed, cure=f"dvc repro; commit {LOCKED}")
 
 
 def _name(context: Context, path: str, file: Path) -> str:

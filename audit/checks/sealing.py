@@ -38,7 +38,8 @@ def seal_paths(context: Context) -> list[str]:
     """Paths of the seals of all registrations, in history or in the working tree."""
     folder = context.config.paths.prereg
     on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.seal.json")}
-    return sorted(path for path in on_disk | set(context.history.paths_ever(folder, ".seal.json")) if not is_amendment_seal(path))
+    ever = {path for path in context.history.paths_ever(folder, ".seal.json") if PurePosixPath(path).parent.as_posix() == folder}
+    return sorted(path for path in on_disk | ever if not is_amendment_seal(path))
 
 
 def committed_seals(context: Context) -> dict[str, Seal]:

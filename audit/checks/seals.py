@@ -23,6 +23,10 @@ def check(context: Context) -> Iterator[Finding]:
             what = f"is no valid seal: {str(refusal).removeprefix(f'{name}: ')}"
             yield Finding(code="A103", place=name, what=what, cure=f"git checkout HEAD -- {name}")
             continue
+        newer = sorted(other for other in seal.ledger if other in context.seals and context.seals[other].version > seal.version)
+        if newer:
+            what = f"is of version {seal.version}, which asks for less, after {newer[0]} of version {context.seals[newer[0]].version}"
+            yield Finding(code="A103", place=name, what=what, expected="a seal as the tool writes it", cure="register anew, with audit seal")
         yield from _files(context, seal)
         if seal.id not in context.outcomes:
             yield from _parameters(context, seal)

@@ -127,20 +127,32 @@ def test_registrations_cannot_be_moved_out_of_sight(ran: Project) -> None:
     ran.write("params.yaml", "scale: laptop\n")
     ran.write("registered/README.md", "Nothing was registered.\n")
     ran.commit("Begin anew")
-    wrong(ran, "A104")
+    wrong(ran, "A104", "A123")
 
 
 def test_seal_downgraded_to_version_1_asks_for_deviations(sealed: Project) -> None:
     """A seal typed by hand as version 1, after one of version 2: nothing had to be declared under it."""
-    text = SECOND.replace("results/train/shallow.json", "results/train/shallow.json")
-    sealed.write("prereg/second.yaml", text.replace("stages: [train]", "stages: [analyse]"))
+    sealed.write("prereg/second.yaml", SECOND)
     sealed.commit("Register a second")
     sealed.seal("second")
     seal = json.loads(sealed.read("prereg/second.seal.json"))
     del seal["configuration"]
     sealed.write("prereg/second.seal.json", json.dumps({**seal, "version": 1}, sort_keys=True, indent=1) + "\n")
     sealed.commit("Seal the second")
-    wrong(sealed)
+    wrong(sealed, "A103")
+
+
+def test_seal_typed_as_version_1_asks_for_deviations(drafted: Project) -> None:
+    """The same for the only seal: its runs are logged by a tool that knows deviations."""
+    drafted.seal()
+    seal = json.loads(drafted.read("prereg/pilot.seal.json"))
+    del seal["configuration"]
+    drafted.write("prereg/pilot.seal.json", json.dumps({**seal, "version": 1}, sort_keys=True, indent=1) + "\n")
+    drafted.commit("Seal pilot")
+    drafted.write("params.yaml", drafted.read("params.yaml") + "steps: 200\n")
+    drafted.commit("Longer runs")
+    drafted.ran()
+    wrong(drafted, "A119")
 
 
 # order
@@ -224,7 +236,6 @@ def test_amendment_after_an_outcome_elsewhere_is_after(sealed: Project) -> None:
 def test_seeds_dropped_altogether(sealed: Project) -> None:
     """Stages that ask the gate for no seed set may run on any seeds: the records name none, and nothing is compared; row 27."""
     inputs = ["params.yaml", "results/calibrate/calibration.json"]
-    sealed.train(run=None) if False else None
     from audit.records import Quantity
     from project import Analysis, Arms, Training
 
