@@ -125,19 +125,21 @@ class Comparison:
 
     def _parameters(self, ran: Ran) -> Iterator[Difference]:
         """What `dvc.lock` says the stage was given; without it the whole file, where the stage read it."""
-        given, place = dict(self._locked(ran)), self.context.config.paths.parameters
+        given, place = [*self._locked(ran).items()], self.context.config.paths.parameters
         if (digest := ran.logged.inputs.get(place)) is not None:  # all that it read, whatever of it the stage declares
             data = self._find_bytes(place, digest)
-            given |= {place: parse_yaml(data, place) or {}} if data is not None else {}
+            given += [(place, parse_yaml(data, place) or {})] if data is not None else []
             if data is None:  # a version that no commit holds
                 yield self._digest_row("parameters", place, self._digests_at_seal(place), digest)
-        for file, values in given.items():
+        for file, values in given:
             if not isinstance(values, Mapping):
                 continue
             if not file.endswith((".yaml", ".yml", ".json", ".toml")):
                 yield from self._unread_parameters(ran, str(file))
                 continue
             registered = [_parse(data, file) for data in self._bytes_at_seal(file)]
+            if file == place and (file, values) == given[-1] and place in ran.logged.inputs:  # what is there no more, too
+                values = {**{key: None for then in registered if isinstance(then, Mapping) for key in then}, **values}
             for key, value in values.items():
                 for name, old, new in (row for then in registered or [None] for row in _moved(str(key), look_up(then, str(key)), value)):
                     yield self._row("parameters", name if file == place else f"{file}:{name}", _show(old), _show(new))

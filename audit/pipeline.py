@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ class Pipeline:
         if stage not in {name + suffix for suffix, _ in self._cells(self.definition(stage))} or any("${" in path for path in found):
             return None
         for entry in body(self.definition(stage)).get("params") or ():
-            found |= {str(file) for file in entry} if isinstance(entry, Mapping) else {"params.yaml"}
+            found |= {place(self.definition(stage), str(file)) for file in entry} if isinstance(entry, Mapping) else {"params.yaml"}
         return found
 
     def names(self, stage: str) -> bool:
@@ -92,7 +93,7 @@ class Pipeline:
         for suffix, scope in self._cells(definition):
             for out in body(definition).get(kind) or ():
                 path, options = next(iter(out.items())) if isinstance(out, Mapping) and out else (str(out), {})
-                yield name + suffix, self._fill(str(path), scope), options if isinstance(options, Mapping) else {}
+                yield name + suffix, place(definition, self._fill(str(path), scope)), options if isinstance(options, Mapping) else {}
 
     def upstream(self, paths: Iterator[str] | list[str]) -> set[str]:
         """Every stage of the lock that the paths depend on."""
@@ -133,6 +134,12 @@ class Pipeline:
         return " ".join(re.sub(r"\$\{\s*([\w.]+)\s*\}", value, template).split())
 
 
+def place(definition: Mapping[str, Any], path: str) -> str:
+    """A path of a stage relative to the project: it is written relative to the stage's `wdir`."""
+    folder = body(definition).get("wdir")
+    return posixpath.normpath(posixpath.join(folder, path)) if isinstance(folder, str) and "${" not in folder + path else path
+
+
 def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a stage does: with `foreach` it stands under `do`."""
     done = definition.get("do")
@@ -149,6 +156,8 @@ def read_pipeline(root: Path, parameters: Any) -> Pipeline:
                 raise Refusal(
                     LOCKED, f"stage {stage} names an output or dependency without a path", cure=f"git checkout HEAD -- {LOCKED}, or dvc repro"
                 )
+            if body(defined.get(stage.split("@")[0], {})).get("wdir"):
+                out.update(path=place(defined[stage.split("@")[0]], out["path"]))
     return Pipeline(defined, locked, parameters)
 
 

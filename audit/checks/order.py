@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from audit.context import Context
 from audit.finding import Finding, Refusal, Severity
+from audit.history import SUBMODULE
 from audit.load import parse_json
 from audit.logs import open_logs
 from audit.order import Order, names_seal, open_order
@@ -37,6 +39,7 @@ def check(context: Context) -> Iterator[Finding]:
                 yield from order.rule(path, data) if names_seal(data, seal.id, order.sha256) else _not_under(context, seal, path)
             yield from _mended(context, order, registration, path)
             yield from _uncommitted(context, seal, path)
+            yield from _outside(context, path)
 
 
 def count(context: Context) -> str:
@@ -71,6 +74,15 @@ def judged_versions(context: Context, seal: Seal, sha256: str, path: str) -> lis
 def _not_under(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
     what, cure = f"was not made under the seal of {seal.id}: it is no outcome of it", "run its stage again (dvc repro), and commit the result"
     yield Finding(code="A202", place=path, what=what, expected=f"a run that names {context.seal_path(seal.id)}", cure=cure)
+
+
+def _outside(context: Context, path: str) -> Iterator[Finding]:
+    """A record of a submodule: this history holds none of its versions, and nobody could say which came first."""
+    history = context.history
+    for folder in map(str, PurePosixPath(path).parents):
+        if (entry := history.entry(history.head, folder)) is not None and entry[0] == SUBMODULE:
+            what, cure = f"lies in {folder}, a submodule: none of its versions is in this history", f"keep {folder} in this repository, and run again"
+            yield Finding(code="A201", place=path, what=what, expected="a file of this repository", cure=cure)
 
 
 def _uncommitted(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
