@@ -82,7 +82,7 @@ def _closed(context: Context, name: str, outcome: Outcome, comparison: Compariso
     bare = [row.model_copy(update={"why": None}) for row in said]
     computed = comparison.differences
     wrong = [("leaves out", row) for row in computed if row not in bare] + [("makes up", row) for row in bare if row not in computed]
-    wrong += [("gives no reason for", row) for row in said if not row.why]
+    wrong += [("gives no reason for", row) for row in said if not any(map(str.isalpha, row.why or ""))]
     if outcome.deviations is None:
         yield Finding(code="A121", place=path, what="names no deviations, not even that there are none", cure=cure.format(path))
     for how, row in wrong:
