@@ -28,6 +28,7 @@ def check(context: Context) -> Iterator[Finding]:
     yield from _parameters(context)
     yield from _frozen_stages(context)
     yield from _undeclared(context)
+    yield from _unlogged(context)
 
 
 def count(context: Context) -> str:
@@ -180,4 +181,16 @@ def _undeclared(context: Context) -> Iterator[Finding]:
         if log.seals and missed:
             what = f"stage {log.stage} read a file that is none of its dependencies: a change would not make {log.record} stale"
             cure = f"add it to the stage's deps in {DEFINED}, then dvc commit {log.stage}"
+            yield Finding(code="A313", place=DEFINED, what=what, observed=", ".join(missed[:3]), cure=cure)
+
+
+def _unlogged(context: Context) -> Iterator[Finding]:
+    """A313: a record that a stage under a seal depends on is an input of its run, or the order rule would never ask whence it came."""
+    for log in context.readable_logs.values():
+        entry = context.pipeline.lock.get(log.stage) or context.pipeline.lock.get(log.stage.split("@")[0]) or {}
+        records = [dep["path"] for dep in entry.get("deps") or () if dep["path"] in context.record_bytes] if log.seals else []
+        missed = sorted(path for path in records if not any(PurePosixPath(path).is_relative_to(name) for name in log.inputs))
+        if missed:
+            what = f"stage {log.stage} depends on a record that the run of {log.record} does not name as an input"
+            cure = "name it in `inputs` at the gate and run again, or drop the dependency"
             yield Finding(code="A313", place=DEFINED, what=what, observed=", ".join(missed[:3]), cure=cure)

@@ -846,3 +846,44 @@ def test_malformed_yaml_is_an_answer(ran: Project, text: str, path: str) -> None
     found = report(ran)
     assert found.code in (1, 2) or path == "params.yaml", lines(found)
     assert not any("stopped:" in finding.what for finding in found.findings), lines(found)
+
+
+def test_post_hoc_verdict_is_printed_as_one(ran: Project) -> None:
+    """What the paper prints for a verdict sealed after its outcome says so."""
+    import contextlib
+
+    from audit.evaluate import evaluate
+    from audit.render import generate
+    from audit.seal import main as seal
+
+    text = PILOT.replace("id: pilot", "id: after").replace("value: 2}\n    undecided", "value: 1}\n    undecided").replace("{from: seal, sets: {main: 3}}", "{from: seal, sets: {other: 3}}")
+    ran.write("prereg/after.yaml", text)
+    ran.write("manuscript/paper.tex", "\\documentclass{article}\n\\input{generated/macros}\n\\begin{document}\n\\verdict{after.P1}\n\\end{document}\n")
+    ran.commit("Register after")
+    with ran.inside(), contextlib.redirect_stdout(None):
+        seal("after", post_hoc=True)
+    ran.commit("Seal after")
+    with ran.inside():
+        evaluate(ran.context(), ran.context().registrations["after"], "results/evaluate/after.json")
+    macros = generate(ran.context()).files["macros.tex"].decode()
+    assert re.search(r"audit@verdict@after\.P1.*post.hoc", macros), macros
+
+
+def test_input_that_only_dvc_knows_of(drafted: Project) -> None:
+    """Rows 18, R18: the raw run came before the seal; the judged stage depends on it in dvc.lock and names no input to the gate."""
+    from project import Analysis, Arms
+
+    drafted.edit("params.yaml", "main: pilot", "main: [1, 2, 3]")
+    drafted.train([1, 2, 3])
+    drafted.edit("params.yaml", "main: [1, 2, 3]", "main: pilot")
+    drafted.edit("prereg/pilot.yaml", "stages: [train]", "stages: [analyse]")
+    drafted.commit("A raw run")
+    drafted.sealed()
+    run = drafted.start("analyse", seed_set="main", set_value="pilot")
+    arms = Arms(treated=counted([1, 1, 1]), untreated=counted([0, 0, 0]))
+    with drafted.inside():
+        run.finish(Analysis(provenance=run.provenance, arms=arms, settled=counted([1, 1, 1])), "results/analyse/main.json")
+    drafted.evaluate()
+    drafted.lock()
+    drafted.commit("Results")
+    wrong(drafted)
