@@ -189,7 +189,8 @@ def _unlogged(context: Context) -> Iterator[Finding]:
     for log in context.readable_logs.values():
         entry = context.pipeline.lock.get(log.stage) or context.pipeline.lock.get(log.stage.split("@")[0]) or {}
         records = [dep["path"] for dep in entry.get("deps") or () if dep["path"] in context.record_bytes] if log.seals else []
-        missed = sorted(path for path in records if not any(PurePosixPath(path).is_relative_to(name) for name in log.inputs))
+        frozen = {path for name in log.seals if name in context.seals for path in context.seals[name].origins.values()}  # read as sealed copies
+        missed = sorted(path for path in {*records} - frozen if not any(PurePosixPath(path).is_relative_to(name) for name in log.inputs))
         if missed:
             what = f"stage {log.stage} depends on a record that the run of {log.record} does not name as an input"
             cure = "name it in `inputs` at the gate and run again, or drop the dependency"
