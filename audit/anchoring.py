@@ -145,9 +145,10 @@ def list_folder(folder: str | None) -> list[Path]:
 
 
 def is_shipped(context: Context, path: Path) -> bool:
-    """Whether a root lies in the audited project's tree, or has the bytes of a file that its HEAD holds."""
+    """Whether a root lies in the audited repository's tree, or has the bytes of a file that its HEAD holds."""
     history = context.history
-    inside = path.resolve().is_relative_to(context.root.resolve())
+    top = [context.root.resolve(), *context.root.resolve().parents][history.prefix.count("/")]
+    inside = path.resolve().is_relative_to(top)
     return inside or history.objects.holds_blob(history.head, history.blob_id(read_bytes(path)))
 
 

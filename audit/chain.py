@@ -12,6 +12,7 @@ from audit.digest import sha256_bytes
 from audit.finding import Refusal
 from audit.load import parse_json
 from audit.logs import open_logs
+from audit.versions import records_under
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,13 @@ def is_after_outcome(context: Context, name: str, seal_sha256: str, path: str) -
 
 
 def outcome_versions(context: Context, name: str, seal_sha256: str) -> Iterator[bytes]:
-    """Every version of a judged record that stands under a seal, in history and in the working tree."""
+    """Every version of a judged record that stands under a seal, in the working tree, and in history any record at all, at any path."""
     history, registration = context.history, context.registrations.get(name)
+    yield from map(history.objects.blob, records_under(context, name, seal_sha256))
     for path in {prediction.metric.file for prediction in registration.predictions} if registration else ():
         present = context.bytes_of(path)
-        for data in {*([] if present is None else [present]), *map(history.objects.blob, history.versions(path))}:
-            if _seals(data, path).get(name) == seal_sha256:
-                yield data
+        if present is not None and _seals(present, path).get(name) == seal_sha256:
+            yield present
 
 
 def _seals(data: bytes, path: str) -> dict[str, Any]:

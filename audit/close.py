@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit.chain import standing_amendments
 from audit.context import Context
-from audit.deviations import deviations_path, give_reasons, open_comparison, read_declared
+from audit.deviations import asks_for_reasons, deviations_path, give_reasons, open_comparison, read_declared
 from audit.difference import Difference
 from audit.evaluate import Verdicts, compute_verdicts, files_read, metric_files
 from audit.finding import Refusal, escape
@@ -49,7 +49,7 @@ def make_outcome(context: Context, standing: Standing) -> Outcome:
         records={record: blob(context, record) for record in records},
         logs={log_path(record): blob(context, log_path(record)) for record in records},
         files={name: blob(context, name) for name in standing.seal.files},
-        deviations=settle_deviations(context, registration.id) if standing.seal.version > 1 else None,
+        deviations=settle_deviations(context, registration.id) if asks_for_reasons(open_comparison(context, registration.id, head)) else None,
         verdicts={shown.id: shown.verdict for shown in stored.predictions if shown.verdict != "not evaluated here"},
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,9 +48,10 @@ class Comparison:
 
     @cached_property
     def born(self) -> tuple[str, ...]:
-        """The commits that brought the seal; one, but for parallel branches."""
+        """The commits that first brought the seal; one, but for parallel branches. Bringing a dropped one back is no other birth."""
         history = self.context.history
-        return tuple(history.introductions(history.blob_at(history.head, self.context.seal_path(self.seal.id)) or ""))
+        brought = history.introductions(history.blob_at(history.head, self.context.seal_path(self.seal.id)) or "")
+        return tuple(born for born in brought if not any(other != born and other in history.ancestors(born) for other in brought))
 
     @cached_property
     def runs(self) -> tuple[Ran, ...]:
@@ -123,20 +125,32 @@ class Comparison:
 
     def _parameters(self, ran: Ran) -> Iterator[Difference]:
         """What `dvc.lock` says the stage was given; without it the whole file, where the stage read it."""
-        given, place = self._locked(ran), self.context.config.paths.parameters
-        if not given and (digest := ran.logged.inputs.get(place)) is not None:
+        given, place = [*self._locked(ran).items()], self.context.config.paths.parameters
+        if (digest := ran.logged.inputs.get(place)) is not None:  # all that it read, whatever of it the stage declares
             data = self._find_bytes(place, digest)
-            given = {place: parse_yaml(data, place) or {}} if data is not None else {}
+            given += [(place, parse_yaml(data, place) or {})] if data is not None else []
             if data is None:  # a version that no commit holds
                 yield self._digest_row("parameters", place, self._digests_at_seal(place), digest)
-        for file, values in given.items():
-            if not isinstance(values, Mapping) or not file.endswith((".yaml", ".yml", ".json")):
+        for file, values in given:
+            if not isinstance(values, Mapping):
                 continue
-            registered = [parse_yaml(data, file) for data in self._bytes_at_seal(file)]
+            if not file.endswith((".yaml", ".yml", ".json", ".toml")):
+                yield from self._unread_parameters(ran, str(file))
+                continue
+            registered = [_parse(data, file) for data in self._bytes_at_seal(file)]
+            if file == place and (file, values) == given[-1] and place in ran.logged.inputs:  # what is there no more, too
+                values = {**{key: None for then in registered if isinstance(then, Mapping) for key in then}, **values}
             for key, value in values.items():
-                then = look_up(registered[0], str(key)) if registered else None
-                for name, old, new in _moved(str(key), then, value):
+                for name, old, new in (row for then in registered or [None] for row in _moved(str(key), look_up(then, str(key)), value)):
                     yield self._row("parameters", name if file == place else f"{file}:{name}", _show(old), _show(new))
+
+    def _unread_parameters(self, ran: Ran, file: str) -> Iterator[Difference]:
+        """A file of parameters whose form is not read here (`params.py`): its bytes."""
+        history = self.context.history
+        data = history.bytes_at(ran.commit, file) if ran.commit else self.context.bytes_of(file)
+        registered = self._digests_at_seal(file)
+        if data is not None and set(registered) != {sha256_bytes(data)}:
+            yield self._digest_row("parameters", file, registered, sha256_bytes(data))
 
     def _locked(self, ran: Ran) -> Mapping[str, Any]:
         """The parameters of the stage in the `dvc.lock` that came with what it made."""
@@ -163,7 +177,7 @@ class Comparison:
             if self._is_frozen(path, digest) or path in (self.context.config.paths.parameters, self.context.config.paths.lock) or self.logs.naming(digest):
                 continue
             registered = self._digests_at_seal(path)
-            if digest not in registered and (registered or self._is_tracked(ran, path)):
+            if set(registered) != {digest} and (registered or self._is_tracked(ran, path)):
                 source = path.startswith(tuple(f"{folder}/" for folder in self.context.config.paths.sources))
                 yield self._digest_row("code" if source else "data", path, registered, digest)
 
@@ -174,7 +188,7 @@ class Comparison:
     def _code(self, ran: Ran) -> Iterator[Difference]:
         for path, digest in ran.logged.code.items():
             registered = self._digests_at_seal(path)
-            if digest not in registered:
+            if set(registered) != {digest}:
                 yield self._digest_row("code", path, registered, digest)
 
     def _seeds(self, ran: Ran) -> Iterator[Difference]:
@@ -234,7 +248,8 @@ class Comparison:
                 yield f"{folder}{name}", objects.sha256(entry)
 
     def _digest_row(self, kind: Kind, path: str, registered: list[str], digest: str) -> Difference:
-        return self._row(kind, path, registered[0][:12] if registered else ABSENT, digest[:12])
+        other = next((found for found in registered if found != digest), ABSENT)
+        return self._row(kind, path, other[:12], digest[:12])
 
     def _row(self, kind: Kind, what: str, registered: str, run: str) -> Difference:
         return Difference(kind=kind, what=what, registered=registered, run=run)
@@ -248,6 +263,11 @@ def open_comparison(context: Context, name: str, at: str | None = None) -> Compa
     if (name, commit) not in opened:
         opened[name, commit] = Comparison(context, context.registrations[name], context.seals[name], commit, open_logs(context, commit))
     return opened[name, commit]
+
+
+def asks_for_reasons(comparison: Comparison) -> bool:
+    """Whether each difference must be declared: under a seal of version 1 only of runs whose logs are of a tool that knows deviations."""
+    return comparison.seal.version > 1 or any(ran.log.get("environment") is not None for ran in comparison.runs)
 
 
 def deviations_path(context: Context, name: str) -> str:
@@ -274,6 +294,13 @@ def find_deviations(context: Context, name: str) -> tuple[Difference, ...]:
     if outcome is not None and outcome.deviations is not None:
         return outcome.deviations
     return give_reasons(open_comparison(context, name).differences, read_declared(context, name))
+
+
+def _parse(data: bytes, file: str) -> Any:
+    try:
+        return tomllib.loads(data.decode()) if file.endswith(".toml") else parse_yaml(data, file)
+    except ValueError as error:
+        raise Refusal(file, "not readable as TOML", observed=str(error)) from None
 
 
 def _moved(key: str, registered: Any, run: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from audit.finding import Refusal
 from audit.load import parse_yaml
@@ -33,6 +33,13 @@ class Declared(Frozen):
     what: str = Field(min_length=1)
     """What differs; a key or folder stands for all that is below it."""
     why: str = Field(min_length=1)
+
+    @field_validator("why")
+    @classmethod
+    def _says_something(cls, why: str) -> str:
+        if "EDIT-ME" in why or not any(letter.isalpha() for letter in why):
+            raise ValueError("a reason in words")
+        return why
 
     def covers(self, difference: Difference) -> bool:
         """Whether this entry declares a difference."""

@@ -196,8 +196,9 @@ class History:
         `folders` are those of the project whose trees decide: their ids are recomputed in every commit.
         """
         asked = ("--show-prefix", "--is-shallow-repository", "--git-common-dir")
-        try:
-            prefix, shallow, common = call_git(root, "rev-parse", *asked)[1].decode().splitlines()
+        try:  # one by one: a folder's name may hold a line end
+            answers = (call_git(root, "rev-parse", one)[1].decode(errors="surrogateescape").removesuffix("\n") for one in asked)
+            prefix, shallow, common = answers
         except Refusal as refusal:
             cure = "clone the repository with its history (a downloaded archive has none)"
             raise Refusal(root.name, "no git history to check the order in", observed=refusal.observed, cure=cure) from None
@@ -228,7 +229,7 @@ class History:
         return self._pass("--all", "--reflog", "--not", "HEAD", STARTS)
 
     def _pass(self, *revisions: str) -> Log:
-        options = ("--diff-merges=separate", "--raw", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", "-z")
+        options = ("--diff-merges=separate", "--raw", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", "--no-relative", "-z")
         shown = call_git(self.root, "log", *options, "--format=%x01%H %P", *revisions, "--")[1]
         return parse_log(shown)
 

@@ -25,6 +25,13 @@ LONG = 2**16
 """A text of so many letters is read once, and no copy of it is kept."""
 
 
+DEEPEST = 100
+"""Levels of a JSON file: nobody writes more, and what walks it must end."""
+
+
+DEEP = re.compile(rb"(?:[\[{]\s*(?:\"[^\"]*\"\s*:\s*)?){%d}" % (DEEPEST + 1))
+
+
 def parse_json(text: str | bytes, place: object) -> Any:
     """Parse JSON, refusing repeated keys, NaN and infinity, naming the place."""
 
@@ -39,6 +46,10 @@ def parse_json(text: str | bytes, place: object) -> Any:
     def refuse_constant(name: str) -> None:
         raise Refusal(place, "not a JSON number", expected="a finite number", observed=name, cure="rerun the stage that wrote it")
 
+    if isinstance(text, bytes) and (text[:3] == b"\xef\xbb\xbf" or b"\0" in text[:4]):
+        raise Refusal(place, "not readable as JSON", expected="plain UTF-8", observed="a byte-order mark or another encoding", cure="rerun the stage that wrote it")
+    if DEEP.search(text if isinstance(text, bytes) else text.encode(errors="replace")):
+        raise Refusal(place, "is nested too deeply", expected=f"at most {DEEPEST} levels in a row", cure="rerun the stage that wrote it")
     try:
         return json.loads(text, object_pairs_hook=refuse_repeats, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:  # among them a number of thousands of digits, and nesting without end

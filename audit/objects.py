@@ -53,8 +53,8 @@ def _sections(shown: bytes) -> Iterator[tuple[str, tuple[str, ...], list[tuple[s
             commit, *rest = token[1:].decode().split()
             parents, added = tuple(rest), []
         elif token.startswith(b":"):
-            path, new = next(tokens).decode(errors="surrogateescape"), token.split()[3].decode()
-            if new.strip("0"):
+            path, (old, new) = next(tokens).decode(errors="surrogateescape"), token.decode().split()[2:4]
+            if new.strip("0") and new != old:  # another mode of the same bytes is no new blob
                 added.append((new, path))
     if commit:
         yield commit, parents, added

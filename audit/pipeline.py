@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ class Pipeline:
         if stage not in {name + suffix for suffix, _ in self._cells(self.definition(stage))} or any("${" in path for path in found):
             return None
         for entry in body(self.definition(stage)).get("params") or ():
-            found |= {str(file) for file in entry} if isinstance(entry, Mapping) else {"params.yaml"}
+            found |= {place(self.definition(stage), str(file)) for file in entry} if isinstance(entry, Mapping) else {"params.yaml"}
         return found
 
     def names(self, stage: str) -> bool:
@@ -92,7 +93,7 @@ class Pipeline:
         for suffix, scope in self._cells(definition):
             for out in body(definition).get(kind) or ():
                 path, options = next(iter(out.items())) if isinstance(out, Mapping) and out else (str(out), {})
-                yield name + suffix, self._fill(str(path), scope), options if isinstance(options, Mapping) else {}
+                yield name + suffix, place(definition, self._fill(str(path), scope)), options if isinstance(options, Mapping) else {}
 
     def upstream(self, paths: Iterator[str] | list[str]) -> set[str]:
         """Every stage of the lock that the paths depend on."""
@@ -111,6 +112,10 @@ class Pipeline:
             for cell in itertools.product(*axes):
                 yield "@" + "-".join(map(str, cell)), {f"item.{name}": value for name, value in zip(matrix, cell, strict=True)}
         elif each:
+            if isinstance(each, Mapping):
+                for key, item in each.items():
+                    inner = {f"item.{name}": value for name, value in item.items()} if isinstance(item, Mapping) else {"item": item}
+                    yield f"@{key}", {"key": str(key), **inner}
             for item in self._values(each):
                 yield f"@{item}", {"item": item}
         else:
@@ -129,6 +134,12 @@ class Pipeline:
         return " ".join(re.sub(r"\$\{\s*([\w.]+)\s*\}", value, template).split())
 
 
+def place(definition: Mapping[str, Any], path: str) -> str:
+    """A path of a stage relative to the project: it is written relative to the stage's `wdir`."""
+    folder = body(definition).get("wdir")
+    return posixpath.normpath(posixpath.join(folder, path)) if isinstance(folder, str) and "${" not in folder + path else path
+
+
 def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a stage does: with `foreach` it stands under `do`."""
     done = definition.get("do")
@@ -138,12 +149,15 @@ def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
 def read_pipeline(root: Path, parameters: Any) -> Pipeline:
     """Read both files strictly."""
     defined, locked = (_read_stages(root, name) for name in (DEFINED, LOCKED))
+    parameters = {**(parameters if isinstance(parameters, Mapping) else {}), **_read_vars(root)}
     for stage, entry in locked.items():
         for out in [*_list(entry, "outs"), *_list(entry, "deps")]:
             if not isinstance(out, Mapping) or not isinstance(out.get("path"), str):
                 raise Refusal(
                     LOCKED, f"stage {stage} names an output or dependency without a path", cure=f"git checkout HEAD -- {LOCKED}, or dvc repro"
                 )
+            if body(defined.get(stage.split("@")[0], {})).get("wdir"):
+                out.update(path=place(defined[stage.split("@")[0]], out["path"]))
     return Pipeline(defined, locked, parameters)
 
 
@@ -153,6 +167,19 @@ def _read_stages(root: Path, name: str) -> dict[str, Mapping[str, Any]]:
     if not isinstance(stages, Mapping) or not all(isinstance(stage, Mapping) for stage in stages.values()):
         raise Refusal(name, "holds no stages in the form that DVC writes", expected="stages: {name: {cmd: ...}}", cure=f"git checkout HEAD -- {name}")
     return {str(stage): definition for stage, definition in stages.items()}
+
+
+def _read_vars(root: Path) -> dict[str, Any]:
+    """What `vars` of `dvc.yaml` adds to the parameters: mappings, and files of YAML, whole or by keys."""
+    value = parse_yaml(read_bytes(root / DEFINED), DEFINED) if (root / DEFINED).is_file() else None
+    found: dict[str, Any] = {}
+    for part in _list(value, "vars") if isinstance(value, Mapping) else ():
+        if isinstance(part, str) and (root / part.partition(":")[0]).is_file():
+            file, _, keys = part.partition(":")
+            loaded = parse_yaml(read_bytes(root / file), file) if file.endswith((".yaml", ".yml", ".json")) else None
+            part = {key: look_up(loaded, key) for key in keys.split(",")} if keys else loaded
+        found |= {str(key): item for key, item in part.items()} if isinstance(part, Mapping) else {}
+    return found
 
 
 def _list(entry: Mapping[str, Any], key: str) -> list[Any]:

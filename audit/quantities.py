@@ -74,7 +74,11 @@ def summary_fault(quantity: Quantity) -> str | None:
         return None
     if not quantity.values:
         return None if quantity.summary in ("count", "sum") and quantity.value == 0 else "values to summarise"
-    again = summarise(quantity.summary, quantity.values)
+    try:
+        again = summarise(quantity.summary, quantity.values)
+        float(quantity.value)
+    except OverflowError:
+        return "numbers that a float can hold"
     return None if math.isclose(again, quantity.value, rel_tol=1e-12, abs_tol=1e-300) else repr(again)
 
 

@@ -133,7 +133,7 @@ def parse_model(model: type[Model], value: Any, place: object) -> Model:
     except ValidationError as error:
         what, details = describe_fault(error)
         raise Refusal(place, what, **details) from None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         cure = "write a finite number; put dates in quotes"
         raise Refusal(place, "holds a value that JSON cannot hold", observed=str(error), cure=cure) from None
 

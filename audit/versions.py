@@ -29,14 +29,46 @@ class Version:
 def committed_versions(context: Context, logs: Logs, seal: Seal, sha256: str, path: str) -> list[Version]:
     """Every version of a record, at its path or where a run log says that it was moved to, that names the seal."""
     history = context.history
+    stray = (blob for blob, said in records_under(context, seal.id, sha256).items() if _is_version(context, logs, blob, said, path))
     moved = {logged.path.removesuffix(".run.json") + ".json" for logged in logs.of_record(path) if logged.committed}
-    blobs = dict.fromkeys(blob for place in (path, *sorted(moved)) for blob in history.versions(place))
+    blobs = dict.fromkeys([*(blob for place in (path, *sorted(moved)) for blob in history.versions(place)), *stray])
     read = ((blob, history.objects.blob(blob)) for blob in blobs)
     return [
         Version(blob, sha256_bytes(data), parse_json(data, path), tuple(history.introductions(blob)))
         for blob, data in read
         if names_seal(data, seal.id, sha256)
     ]
+
+
+def records_under(context: Context, name: str, sha256: str) -> dict[str, Mapping[str, Any]]:
+    """Blob -> plain value of every record that any commit held at any path, in `results/` or not, and that names a seal."""
+    known: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = context.__dict__.setdefault("_records_under", {})
+    if (name, sha256) not in known:
+        history = context.history
+        blobs = dict.fromkeys(blob for path, found in history.log.versions.items() if _may_be_record(path) for blob in found)
+        history.objects.load(blobs)
+        named = ((blob, history.objects.blob(blob)) for blob in blobs)
+        known[name, sha256] = {blob: parse_json(data, name) for blob, data in named if sha256.encode() in data and names_seal(data, name, sha256)}
+    return known[name, sha256]
+
+
+def _may_be_record(path: str) -> bool:
+    return path.endswith(".json") and not path.endswith((".run.json", ".seal.json", ".outcome.json"))
+
+
+def _is_version(context: Context, logs: Logs, blob: str, said: Mapping[str, Any], path: str) -> bool:
+    """Whether a record is one of the stage and kind that write a path, and no run log says that it was written to another."""
+    wrote = {(log.record, log.path) for log in logs.naming(context.history.objects.sha256(blob))}
+    makers = {(_stage(log.data), kind) for log in logs.of_record(path) for kind in [said.get("kind")] if kind == _kind(context, path)}
+    return (said["provenance"].get("stage"), said.get("kind")) in makers and all(record == path for record, _ in wrote)
+
+
+def _kind(context: Context, path: str) -> Any:
+    return context.records.get(path, {}).get("kind")
+
+
+def _stage(log: bytes) -> Any:
+    return parse_json(log, "run log").get("stage")
 
 
 def first_versions(context: Context, versions: Collection[Version]) -> list[Version]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.context import Context
-from audit.deviations import Comparison, deviations_path, find_deviations, give_reasons, open_comparison, read_declared
+from audit.deviations import Comparison, asks_for_reasons, deviations_path, find_deviations, give_reasons, open_comparison, read_declared
 from audit.difference import Declared, Difference
 from audit.finding import Finding, Refusal, Severity
 from audit.registration import Outcome
@@ -19,7 +19,7 @@ def check(context: Context) -> Iterator[Finding]:
         if outcome is None and not context.holds(context.registrations[name]):
             continue
         comparison = open_comparison(context, name)
-        if seal.version == 1:
+        if not asks_for_reasons(comparison):
             yield from _summed(context, name, comparison)
         elif outcome is not None:
             yield from _closed(context, name, outcome, comparison)
@@ -82,7 +82,7 @@ def _closed(context: Context, name: str, outcome: Outcome, comparison: Compariso
     bare = [row.model_copy(update={"why": None}) for row in said]
     computed = comparison.differences
     wrong = [("leaves out", row) for row in computed if row not in bare] + [("makes up", row) for row in bare if row not in computed]
-    wrong += [("gives no reason for", row) for row in said if not row.why]
+    wrong += [("gives no reason for", row) for row in said if not any(map(str.isalpha, row.why or ""))]
     if outcome.deviations is None:
         yield Finding(code="A121", place=path, what="names no deviations, not even that there are none", cure=cure.format(path))
     for how, row in wrong:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
 
 from audit.context import Context
-from audit.finding import Finding, Severity
+from audit.finding import Finding, Refusal, Severity
+from audit.history import SUBMODULE
+from audit.load import parse_json
 from audit.logs import open_logs
 from audit.order import Order, names_seal, open_order
 from audit.registration import Registration, Seal
-from audit.versions import committed_versions, find_mended, first_versions, sealed_tolerances
+from audit.verdict import judge
+from audit.versions import Version, committed_versions, find_mended, first_versions, sealed_tolerances
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -34,6 +39,7 @@ def check(context: Context) -> Iterator[Finding]:
                 yield from order.rule(path, data) if names_seal(data, seal.id, order.sha256) else _not_under(context, seal, path)
             yield from _mended(context, order, registration, path)
             yield from _uncommitted(context, seal, path)
+            yield from _outside(context, path)
 
 
 def count(context: Context) -> str:
@@ -70,6 +76,15 @@ def _not_under(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
     yield Finding(code="A202", place=path, what=what, expected=f"a run that names {context.seal_path(seal.id)}", cure=cure)
 
 
+def _outside(context: Context, path: str) -> Iterator[Finding]:
+    """A record of a submodule: this history holds none of its versions, and nobody could say which came first."""
+    history = context.history
+    for folder in map(str, PurePosixPath(path).parents):
+        if (entry := history.entry(history.head, folder)) is not None and entry[0] == SUBMODULE:
+            what, cure = f"lies in {folder}, a submodule: none of its versions is in this history", f"keep {folder} in this repository, and run again"
+            yield Finding(code="A201", place=path, what=what, expected="a file of this repository", cure=cure)
+
+
 def _uncommitted(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
     data = context.bytes_of(path)
     if seal.id not in context.outcomes and data is not None and not context.history.introductions(context.history.blob_id(data)):
@@ -85,11 +100,39 @@ def _mended(context: Context, order: Order, registration: Registration, path: st
         for version in committed_versions(context, order.logs, order.seal, order.sha256, path)
         if not (outcome and version.blob != outcome.records.get(path) and _came_after(context, version.blob, outcome.commit))
     ]
-    for first, other, moved in find_mended(first_versions(context, versions), versions, sealed_tolerances(registration, path)):
+    firsts = first_versions(context, versions)
+    yield from _other_verdicts(context, order, registration, path, firsts, versions)
+    for first, other, moved in find_mended(firsts, versions, sealed_tolerances(registration, path)):
         key = moved[0]
         what = f"another outcome under this seal stands in history and differs in {len(moved)} quantities: the first is the outcome"
         expected, observed = f"{key} as in blob {first.blob[:10]}, committed first", f"{key} in blob {other.blob[:10]}"
         yield Finding(code="A204", place=path, what=what, expected=expected, observed=observed, cure="restore and report the first")
+
+
+def _other_verdicts(
+    context: Context, order: Order, registration: Registration, path: str, firsts: list[Version], versions: list[Version]
+) -> Iterator[Finding]:
+    """A version that gives another verdict than the first, however near: a record's own tolerance is nobody's registration."""
+    predictions = tuple(item for item in registration.predictions if item.metric.file == path and item.metric.tolerance is None)
+    about = registration.model_copy(update={"predictions": predictions})
+
+    def verdicts(version: Version) -> dict[str, str]:
+        def read(file: str) -> Any:
+            return version.record if file == path else parse_json(context.bytes_of(order.seal.copy_of(file)) or b"", file)
+
+        try:
+            return {item.prediction.id: item.verdict for item in judge(about, read)}
+        except Refusal:
+            return {}
+
+    for first, other in ((first, other) for first in firsts for other in versions if other.sha256 != first.sha256):
+        before, after = verdicts(first), verdicts(other)
+        moved = sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
+        if moved:
+            what = f"another outcome under this seal stands in history and gives {moved[0]} another verdict: the first is the outcome"
+            expected, observed = f"{before[moved[0]]} by blob {first.blob[:10]}, committed first", f"{after[moved[0]]} by blob {other.blob[:10]}"
+            yield Finding(code="A204", place=path, what=what, expected=expected, observed=observed, cure="restore and report the first")
+            return
 
 
 def _came_after(context: Context, blob: str, commit: str) -> bool:

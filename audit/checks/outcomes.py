@@ -37,6 +37,10 @@ def _metrics(context: Context, registration: Registration) -> Iterator[Finding]:
         if record is None and context.pipeline.stages and not context.pipeline.writes(prediction.metric.stage, file):
             what = f"{prediction.id} names {file}, which stage {prediction.metric.stage} does not write"
             yield Finding(code="A113", place=place, what=what, cure="register a metric that a stage of dvc.yaml writes")
+        said = context.provenance.get(file)
+        if said is not None and said.stage.split("@")[0] != prediction.metric.stage.split("@")[0]:
+            what, cure = f"{prediction.id} names stage {prediction.metric.stage}, and another one made {file}", "run again as registered, or register anew"
+            yield Finding(code="A113", place=place, what=what, expected=prediction.metric.stage, observed=said.stage, cure=cure)
         for key in prediction.keys() if record is not None else ():
             try:
                 quantity = find_quantity(record, key, file)

@@ -22,11 +22,13 @@ def check(context: Context) -> Iterator[Finding]:
         return
     yield from _producers(context)
     yield from _outputs(context)
+    yield from _chain(context)
     yield from _missing(context)
     yield from _commands(context)
     yield from _parameters(context)
     yield from _frozen_stages(context)
     yield from _undeclared(context)
+    yield from _unlogged(context)
 
 
 def count(context: Context) -> str:
@@ -62,6 +64,17 @@ def _outputs(context: Context) -> Iterator[Finding]:
                     code="A304", place=path, what="is not the output that dvc.lock names", expected=expected, observed=digest[:12], cure=cure
                 )
     yield from _deleted(context)
+
+
+def _chain(context: Context) -> Iterator[Finding]:
+    """A304: what a stage of the lock depended on is what another stage of the lock made."""
+    for stage, entry in context.pipeline.lock.items():
+        for dep in entry.get("deps") or ():
+            made = context.pipeline.outs.get(dep["path"])
+            if made and made[0][1].get("md5") != dep.get("md5"):
+                what = f"stage {stage} names another {dep['path']} than stage {made[0][0]} made"
+                expected, observed = (f"md5 {str(digest)[:12]}" for digest in (made[0][1].get("md5"), dep.get("md5")))
+                yield Finding(code="A304", place=LOCKED, what=what, expected=expected, observed=observed, cure=f"dvc repro; commit {LOCKED}")
 
 
 def _name(context: Context, path: str, file: Path) -> str:
@@ -168,4 +181,17 @@ def _undeclared(context: Context) -> Iterator[Finding]:
         if log.seals and missed:
             what = f"stage {log.stage} read a file that is none of its dependencies: a change would not make {log.record} stale"
             cure = f"add it to the stage's deps in {DEFINED}, then dvc commit {log.stage}"
+            yield Finding(code="A313", place=DEFINED, what=what, observed=", ".join(missed[:3]), cure=cure)
+
+
+def _unlogged(context: Context) -> Iterator[Finding]:
+    """A313: a record that a stage under a seal depends on is an input of its run, or the order rule would never ask whence it came."""
+    for log in context.readable_logs.values():
+        entry = context.pipeline.lock.get(log.stage) or context.pipeline.lock.get(log.stage.split("@")[0]) or {}
+        records = [dep["path"] for dep in entry.get("deps") or () if dep["path"] in context.record_bytes] if log.seals else []
+        frozen = {path for name in log.seals if name in context.seals for path in context.seals[name].origins.values()}  # read as sealed copies
+        missed = sorted(path for path in {*records} - frozen if not any(PurePosixPath(path).is_relative_to(name) for name in log.inputs))
+        if missed:
+            what = f"stage {log.stage} depends on a record that the run of {log.record} does not name as an input"
+            cure = "name it in `inputs` at the gate and run again, or drop the dependency"
             yield Finding(code="A313", place=DEFINED, what=what, observed=", ".join(missed[:3]), cure=cure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from audit.context import Context
 from audit.finding import Finding, Severity
@@ -43,10 +44,20 @@ def _seal_state(context: Context, registration: Registration) -> Iterator[Findin
 def _repeated(context: Context) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     for registration in context.registrations.values():
-        digest = digest_value([item.model_dump(mode="json", exclude=BESIDE) for item in registration.predictions])
+        asked = (_plain(item.model_dump(mode="json", exclude=BESIDE)) for item in registration.predictions)
+        digest = digest_value(sorted(map(digest_value, asked)))  # in whatever order they stand
         first = seen.setdefault(digest, registration.id)
         if first != registration.id:
             place = f"{context.config.paths.prereg}/{registration.id}.yaml"
             yield Finding(
                 code="A111", place=place, what=f"registers the predictions of {first} again", cure="drop it: other seeds are not a new question"
             )
+
+
+def _plain(value: Any) -> Any:
+    """The value with each number as a float: 2 and 2.0 ask the same."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return float(value) if type(value) is int and abs(value) < 2**53 else value

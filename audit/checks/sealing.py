@@ -11,7 +11,8 @@ from audit.chain import amendment_seal_paths
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
-from audit.registration import Seal, parse_seal
+from audit.load import parse_yaml
+from audit.registration import Seal, digest_value, look_up, parse_seal
 from audit.seal import find_attributes
 
 
@@ -22,6 +23,7 @@ def check(context: Context) -> Iterator[Finding]:
     committed = committed_seals(context)
     for seal in committed.values():
         yield from _bytes_at_birth(context, seal)
+        yield from _parameters_at_birth(context, seal)
     yield from _attributes(context, committed)
     ledgers = {seal.id: seal.ledger for seal in committed.values()} | amendment_ledgers(context)
     earlier = find_earlier(context, ledgers)
@@ -38,7 +40,8 @@ def seal_paths(context: Context) -> list[str]:
     """Paths of the seals of all registrations, in history or in the working tree."""
     folder = context.config.paths.prereg
     on_disk = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob("*.seal.json")}
-    return sorted(path for path in on_disk | set(context.history.paths_ever(folder, ".seal.json")) if not is_amendment_seal(path))
+    ever = {path for path in context.history.paths_ever(folder, ".seal.json") if PurePosixPath(path).parent.as_posix() == folder}
+    return sorted(path for path in on_disk | ever if not is_amendment_seal(path))
 
 
 def committed_seals(context: Context) -> dict[str, Seal]:
@@ -102,6 +105,17 @@ def _bytes_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
                 yield Finding(
                     code="A109", place=path, what=what, expected=digest[:12], observed=observed, cure="register anew, and commit both together"
                 )
+
+
+def _parameters_at_birth(context: Context, seal: Seal) -> Iterator[Finding]:
+    """The frozen parameters had, in the commit that brought the seal, the values that it seals."""
+    history, path, place = context.history, context.seal_path(seal.id), context.config.paths.parameters
+    for commit in history.introductions(history.blob_at(history.head, path) or "") if seal.parameters else ():
+        value = parse_yaml(history.bytes_at(commit, place) or b"", place)
+        for key, frozen in seal.parameters.items():
+            if digest_value(look_up(value, key)) != frozen.sha256:
+                what, observed = f"commit {commit[:10]} brings the seal with another {key} in {place} than it seals", repr(look_up(value, key))[:60]
+                yield Finding(code="A109", place=path, what=what, expected=repr(frozen.value)[:60], observed=observed, cure="register anew")
 
 
 def _ledger(context: Context, own: str, ledger: dict[str, str], earlier: set[str]) -> Iterator[Finding]:

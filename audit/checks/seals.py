@@ -23,9 +23,28 @@ def check(context: Context) -> Iterator[Finding]:
             what = f"is no valid seal: {str(refusal).removeprefix(f'{name}: ')}"
             yield Finding(code="A103", place=name, what=what, cure=f"git checkout HEAD -- {name}")
             continue
+        newer = sorted(other for other in seal.ledger if other in context.seals and context.seals[other].version > seal.version)
+        if newer:
+            what = f"is of version {seal.version}, which asks for less, after {newer[0]} of version {context.seals[newer[0]].version}"
+            yield Finding(code="A103", place=name, what=what, expected="a seal as the tool writes it", cure="register anew, with audit seal")
+        for fault in _left_out(context, seal):
+            yield Finding(code="A103", place=name, what=fault, expected="a seal as the tool writes it", cure="register anew, with audit seal")
         yield from _files(context, seal)
         if seal.id not in context.outcomes:
             yield from _parameters(context, seal)
+
+
+def _left_out(context: Context, seal: Seal) -> Iterator[str]:
+    """What the registration says is sealed and its seal, which somebody may have typed, does not cover."""
+    path, registration = f"{context.config.paths.prereg}/{seal.id}.yaml", context.registrations.get(seal.id)
+    if seal.registration != path:
+        yield f"seals another text than {path}: {seal.registration}"
+    freezes = registration.freezes if registration else None
+    for kind, wanted, covered in (
+        ("code", freezes.code, seal.files), ("outputs", freezes.outputs, seal.origins.values()), ("parameters", freezes.parameters, seal.parameters),
+    ) if freezes else ():  # fmt: skip
+        if missing := sorted(set(wanted) - set(covered)):
+            yield f"leaves out what its registration freezes: {kind} {missing[0]}"
 
 
 def count(context: Context) -> str:

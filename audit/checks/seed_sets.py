@@ -48,20 +48,25 @@ def _shared(context: Context, registration: Registration) -> Iterator[Finding]:
     history, path = context.history, context.seal_path(registration.id)
     seal = history.blob_at(history.head, path)
     for place, start in _runs(context, {seed for drawn in derived_seeds(context, owner).values() for seed in drawn}):
-        if seal is None or (history.knows(start) and history.blob_at(start, path) != seal):
+        if start and (seal is None or (history.knows(start) and history.blob_at(start, path) != seal)):
             what = f"a run on the seeds of {owner} started without this seal: its predictions are post hoc"
             observed = f"the run of {place} started from {start[:10]}"
             yield _finding(context, registration, what, f"{path} in the start commit of every run on them", observed, "register anew, on other seeds")
             return
+        if born := [] if start else [commit for commit in history.introductions(place) if history.blob_at(commit, path) != seal]:
+            what, observed = f"a record on the seeds of {owner} was in the history before this seal", f"commit {born[0][:10]} brought it"
+            yield _finding(context, registration, what, f"{path} in every commit that brings one", observed, "register anew, on other seeds")
+            return
 
 
 def _runs(context: Context, seeds: set[int]) -> Iterator[tuple[str, str]]:
-    """Path and start commit of every logged run whose record, in any commit or here, names one of the seeds."""
+    """Path and start commit of every logged run whose record, in any commit or here, names one of the seeds; and its blob, with ""."""
     history, logs, results = context.history, open_logs(context), context.config.paths.results
     committed = ((path, history.objects.blob(blob)) for path in history.paths_ever(results, ".json") for blob in history.versions(path))
     for path, data in [*context.record_bytes.items(), *committed]:
         if not path.endswith(".run.json") and not seeds.isdisjoint(_seeds(data, path)):
             yield from ((path, logged.commit) for logged in logs.naming(sha256_bytes(data)))
+            yield history.blob_id(data), ""  # git alone tells, where no log does
 
 
 def _seeds(data: bytes, path: str) -> list[int]:

@@ -26,6 +26,25 @@ def check(context: Context) -> Iterator[Finding]:
                 yield Finding(code="A308", severity=Severity.UNCHECKED, place=path, what=what, cure=sets.cure)
             else:
                 yield from _derived(context, path, provenance.seeds, name, sets)
+    for name in context.seals:
+        yield from _unnamed(context, name)
+
+
+def _unnamed(context: Context, name: str) -> Iterator[Finding]:
+    """A judged record under a seal that names none of its seeds, nor does any record that it was made from: nobody knows on what it ran."""
+    registration, seal = context.registrations[name], context.seals[name]
+    if seal.post_hoc or name in context.outcomes or not context.holds(registration):
+        return
+    for path in sorted({prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values())):
+        pending, seen = [path], set()
+        while pending:
+            seen.add(place := pending.pop())
+            said = context.provenance.get(place)
+            pending += [source for source in (said.data if said else ()) if source not in seen]
+        chain = [context.provenance[place] for place in seen if place in context.provenance]
+        if path in context.provenance and name in context.provenance[path].seals and not any(said.seeds and name in said.seals for said in chain):
+            what, cure = f"names none of the seeds of {name}, nor does what it was made from", "ask the gate for the seed set; run the stages again"
+            yield Finding(code="A308", place=f"{path}:provenance.seeds", what=what, expected="derived seeds", observed="none", cure=cure)
 
 
 def _derive(context: Context, name: str) -> dict[str, tuple[int, ...]] | Refusal:

@@ -26,15 +26,22 @@ def _implausible(context: Context, path: str, log: RunLog) -> Iterator[Finding]:
     if end < start:
         yield _note(path, "ends before it starts", f"an end after {log.started}", log.ended)
     if context.history.knows(log.commit) and start < context.history.date(log.commit):
-        made = datetime.fromtimestamp(context.history.date(log.commit), UTC).isoformat()
+        made = _show(context.history.date(log.commit))
         yield _note(path, "starts before the commit it says it started from was made", f"a start after {made}", log.started)
 
 
 def _read(text: str) -> float | None:
     try:
         return datetime.fromisoformat(text).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
+
+
+def _show(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):  # git takes dates that no calendar has
+        return f"{seconds} seconds after 1970"
 
 
 def _note(path: str, what: str, expected: str, observed: str) -> Finding:
