@@ -93,13 +93,19 @@ def _first_outcome(context: Context, path: str, stored: Verdicts) -> Iterator[Fi
     outcome = context.outcomes.get(stored.registration)
     if outcome is None:
         return
+    if not stored.evaluated:
+        expected = ", ".join(f"{name} {verdict}" for name, verdict in outcome.verdicts.items())
+        what, cure = "was closed, and is shown as not evaluated here", "report its outcome"
+        severity = Severity.FINDING if kept_outcome(context, stored.registration) else Severity.NOTE  # a note in an exploratory run
+        yield Finding(code="A316", severity=severity, place=path, what=what, expected=expected, cure=cure)
+        return
     history, data = context.history, context.record_bytes[path]
-    committed = stored.evaluated and history.bytes_at(history.head, path) == data
+    committed = history.bytes_at(history.head, path) == data
     for row in stored.predictions:
         first = outcome.verdicts.get(row.id)
         if first is not None and first != row.verdict:
-            what = "a later run gives another verdict than the closed outcome" if stored.evaluated else "was closed, and is shown as not evaluated here"
             yield Finding(
-                code="A316", severity=Severity.FINDING if committed else Severity.NOTE, place=f"{path}:{row.id}", what=what, expected=first, observed=row.verdict,
+                code="A316", severity=Severity.FINDING if committed else Severity.NOTE, place=f"{path}:{row.id}",
+                what="a later run gives another verdict than the closed outcome", expected=first, observed=row.verdict,
                 cure=f"report the first: restore {path} from commit {outcome.commit[:10]}",
             )  # fmt: skip
