@@ -43,7 +43,9 @@ def main(name: str) -> None:
     seal = make_amendment_seal(context, standing, chain, path)
     write_bytes(context.root / context.seal_path(own), record_bytes(seal))
     print(f"sealed {own} on {seal.predecessor[:12]}: the registered verdicts stand, the amended ones are printed beside them")
-    print(f"now: git add {folder} && git commit -m 'Seal {own}', then run; what is judged already, judge again: {context.pipeline.judging(name, amended=True)}")
+    print(
+        f"now: git add {folder} && git commit -m 'Seal {own}', then run; what is judged already, judge again: {context.pipeline.judging(name, amended=True)}"
+    )
 
 
 def make_amendment_seal(context: Context, standing: Standing, chain: tuple[Link, ...], path: str) -> AmendmentSeal:

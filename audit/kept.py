@@ -38,5 +38,7 @@ def keep_verdicts(context: Context, name: str, path: str) -> bool:
         write_bytes(context.root / place, data or b"")
     outcome = context.outcomes[name]
     shown = ", ".join(f"{prediction} {verdict}" for prediction, verdict in outcome.verdicts.items())
-    print(f"{name}: closed with {shown}; {path} stays as commit {outcome.commit[:10]} has it ({context.registrations[name].unmet(context.parameters)})")
+    print(
+        f"{name}: closed with {shown}; {path} stays as commit {outcome.commit[:10]} has it ({context.registrations[name].unmet(context.parameters)})"
+    )
     return True

@@ -53,7 +53,8 @@ def _records(context: Context, registration: Registration, seal: Seal) -> Iterat
 
 def where(context: Context, commit: str) -> str:
     """What of this clone still holds a commit outside the history: the first branch, experiment or stash, else a reflog."""
-    shown = call_git(context.root, "for-each-ref", "--count=1", f"--contains={commit}", "--format=%(refname)", answers=(0, 128, 129))[1].decode().strip()
+    asked = ("for-each-ref", "--count=1", f"--contains={commit}", "--format=%(refname)")
+    shown = call_git(context.root, *asked, answers=(0, 128, 129))[1].decode(errors="replace").strip()
     return shown or f"a reflog entry alone (git reflog --all: {commit[:10]}, dropped by an amend, reset, rebase or stash)"
 
 
