@@ -10,7 +10,6 @@ from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Refusal
 from audit.load import write_bytes
-from audit.pipeline import body
 from audit.records import record_bytes
 from audit.registration import Prediction, Registration
 from audit.seal import committed_bytes, read_ledger, refuse_attributes, refuse_second_seal, refuse_unknown_metrics
@@ -44,14 +43,9 @@ def main(name: str) -> None:
     seal = make_amendment_seal(context, standing, chain, path)
     write_bytes(context.root / context.seal_path(own), record_bytes(seal))
     print(f"sealed {own} on {seal.predecessor[:12]}: the registered verdicts stand, the amended ones are printed beside them")
-    print(f"now: git add {folder} && git commit -m 'Seal {own}', then run; what is judged already, judge again: {judging(context, name)}")
-
-
-def judging(context: Context, name: str) -> str:
-    """The command that judges a registration: forced through its stage of `dvc.yaml`, which may not know the amendment, where there is one."""
-    command = f"audit evaluate {name}"
-    stages = (stage for stage, definition in context.pipeline.stages.items() if command in str(body(definition).get("cmd", "")))
-    return next((f"dvc repro --force --single-item {stage}" for stage in stages), command)
+    print(
+        f"now: git add {folder} && git commit -m 'Seal {own}', then run; what is judged already, judge again: {context.pipeline.judging(name, amended=True)}"
+    )
 
 
 def make_amendment_seal(context: Context, standing: Standing, chain: tuple[Link, ...], path: str) -> AmendmentSeal:

@@ -11,6 +11,7 @@ from audit.confirmatory import Word, cited_keys, label, predicted_keys
 from audit.context import Context
 from audit.denominator import count_all, phrase, registered, verdict_records, words_of
 from audit.finding import Refusal
+from audit.kept import kept_bytes
 from audit.limits import LIMITS
 from audit.load import parse_json
 from audit.registration import Registration
@@ -85,8 +86,11 @@ def seed_sets(context: Context, registration: Registration) -> Mapping[str, int]
 
 
 def read_source(context: Context, name: str, file: str) -> Any:
-    """The record a metric is judged from, as a plain value: the sealed copy of a frozen output, else the file itself; None where it is absent."""
+    """The record a metric is judged from, as a plain value: of a closed registration that does not hold any more the one it keeps, else the
+    sealed copy of a frozen output, else the file itself; None where it is absent."""
     path = context.seals[name].copy_of(file) if name in context.seals else file
+    if (kept := kept_bytes(context, name, path)) is not None:
+        return parse_json(kept, path)
     data = None if path in context.records else context.bytes_of(path)
     return context.records.get(path) if data is None else parse_json(data, path)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from audit.context import Context
 from audit.definitions import KEPT
 from audit.document import Document, Use, generated_inputs, load_document
-from audit.finding import Finding, Refusal, exit_code
+from audit.finding import Finding, Refusal, exit_code, several
 from audit.load import read_bytes, write_bytes
 from audit.numbers.reader import read
 from audit.numbers.scan import decode
@@ -46,7 +46,7 @@ def main() -> int:
     for finding in findings:
         print(finding.line())
     kept = "; not replaced" if false else ""
-    print(f"{paths.pdf}: {pages} pages, {expanded} bound values typeset, {len(findings)} findings{kept}")
+    print(f"{paths.pdf}: {several(pages, 'page')}, {several(expanded, 'bound value')} typeset, {several(len(findings), 'finding')}{kept}")
     return exit_code(findings)
 
 

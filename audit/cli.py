@@ -121,7 +121,7 @@ def status(registration: str | None) -> None:
     """Say of each registration how far it is: draft, sealed, run, judged, closed; of one, its amendments and deviations too."""
     from audit.status import main
 
-    main(registration)
+    sys.exit(main(registration))
 
 
 @cli.command()

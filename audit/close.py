@@ -12,6 +12,7 @@ from audit.load import parse_json, write_bytes
 from audit.records import log_path, parse_model, record_bytes
 from audit.registration import Outcome
 from audit.standing import Standing, read_standing
+from audit.under import refuse_other_outcomes
 
 
 def main(name: str) -> None:
@@ -33,13 +34,14 @@ def make_outcome(context: Context, standing: Standing) -> Outcome:
     """The outcome of a judged registration: verdicts, judged again from HEAD's own files, and the blobs they stand on."""
     registration, head = standing.registration, context.history.head
     path = context.verdicts_path(registration.id)
+    refuse_other_outcomes(context, registration)
     stored = parse_model(Verdicts, parse_json(committed(context, path), path), path)
     files = metric_files(context, registration)
     seal, links = standing.seal, standing_amendments(context, registration.id)
     read = files_read(context, registration, links)
     again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, read[file]), file), seal, links)
     if again != stored:
-        cure = f"audit evaluate {registration.id}, commit it, then close"
+        cure = f"{context.pipeline.judging(registration.id, amended=bool(links))}, commit it, then close"
         raise Refusal(path, "is not what the committed records give", cure=cure)
     records = sorted({path, *(file for file, read in files.items() if file == read)})
     return Outcome(

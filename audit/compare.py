@@ -142,13 +142,9 @@ def committed(context: Context, revision: str) -> tuple[dict[str, Any], Any]:
     history, results = context.history, context.config.paths.results
     commit = resolve(context, revision)
     records: dict[str, Any] = {}
-    for path in files_at(history, commit, results):
-        if (
-            path.count("/") > results.count("/") + 1
-            and path.endswith(".json")
-            and not path.endswith(".run.json")
-            and path != context.config.paths.findings()
-        ):
+    files = frozenset(files_at(history, commit, results))
+    for path in sorted(files):
+        if path.endswith(".json") and context.is_record(path, files):
             records[path] = parse_json(history.bytes_at(commit, path) or b"", f"{revision}:{path}")
     data = history.bytes_at(commit, context.config.paths.parameters)
     return records, parse_yaml(data, f"{revision}:{context.config.paths.parameters}") if data else {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -92,15 +93,17 @@ class Context:
         start = len(self.root.as_posix().rstrip("/")) + 1
         return sorted(file.as_posix()[start:] for file in (self.root / self.config.paths.results).glob("**/*.json"))
 
-    def is_record(self, path: str) -> bool:
+    def is_record(self, path: str, files: Collection[str] | None = None) -> bool:
         """Whether a JSON file of the results is a record: not a run log, nor the audit's own output, nor, directly in `results/`,
-        what neither `audit.toml` nor a registration names and no run log stands beside (timings, say)."""
+        what neither `audit.toml` nor a registration names and no run log stands beside (timings, say). `files` are all those of a
+        commit, for one of these."""
         if path.endswith(".run.json") or path == self.config.paths.findings():
             return False
         if path.rpartition("/")[0] != self.config.paths.results or path in self.config.records.values():
             return True
         judged = (prediction.metric.file for registration in self.registrations.values() for prediction in registration.predictions)
-        return (self.root / path.removesuffix(".json")).with_suffix(".run.json").is_file() or path in judged
+        log = path.removesuffix(".json") + ".run.json"
+        return (log in files if files is not None else (self.root / log).is_file()) or path in judged
 
     @cached_property
     def record_bytes(self) -> dict[str, bytes]:

@@ -8,13 +8,17 @@ from typing import Any, Literal
 from audit import gate
 from audit.chain import Link, standing_amendments
 from audit.chance import Chance, chance_of, show
+from audit.changes import print_changes
 from audit.context import Context
 from audit.finding import Refusal, escape
+from audit.kept import keep_verdicts
 from audit.load import parse_json
+from audit.numbers.format import format_beside
 from audit.predictions import Prediction
 from audit.records import Frozen, Provenance, Quantity, Record
 from audit.registration import Registration, Seal
 from audit.standing import all_registrations
+from audit.under import refuse_other_outcomes
 from audit.verdict import Judgement, judge, reading_of
 
 ELSEWHERE = "not evaluated here"
@@ -100,8 +104,9 @@ def main(name: str, other: str | None, out: str | None) -> None:
         print_judgements(registration, judge(registration, read_other(context, registration, other)))
         return
     path = choose_target(context, out) if out is not None else context.verdicts_path(name)
-    verdicts = evaluate(context, registration, path)
-    print_verdicts(verdicts)
+    if not keep_verdicts(context, name, path):
+        print_verdicts(evaluate(context, registration, path))
+    print_changes(name)
 
 
 def read_other(context: Context, registration: Registration, other: str) -> Callable[[str], Any]:
@@ -146,6 +151,8 @@ def evaluate(context: Context, registration: Registration, path: str) -> Verdict
         inputs=[name, *amendments, *files.values()],
         registrations=() if unmet else (registration.id,),
     )
+    if unmet is None:
+        refuse_other_outcomes(context, registration)
     seal = context.seals.get(registration.id)
     verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]), seal, links)
     run.finish(verdicts, path)
@@ -166,9 +173,9 @@ def files_read(context: Context, registration: Registration, links: tuple[Link, 
     return {file: seal.copy_of(file) if seal else file for file in sorted(registration.files().union(*amended))}
 
 
-def read_record(context: Context, path: str) -> Any:
-    """A record of the project as a plain value."""
-    data = context.bytes_of(path)
+def read_record(context: Context, path: str, commit: str | None = None) -> Any:
+    """A record of the project, or of a commit, as a plain value."""
+    data = context.history.bytes_at(commit, path) if commit else context.bytes_of(path)
     if data is None:
         raise Refusal(path, "is not there", expected="the record that holds the metric", cure="run the stage that writes it (dvc repro)")
     return parse_json(data, path)
@@ -290,7 +297,7 @@ def print_verdicts(verdicts: Verdicts) -> None:
 
 
 def _line(name: str, verdict: str, target: str, observed: Quantity | None, claim: str) -> str:
-    seen = "-" if observed is None else f"{observed.value} {observed.unit}"
+    seen = "-" if observed is None else format_beside(observed, target)
     return escape(f"{name:4} {verdict:10} {seen} (registered {target})  {claim}")
 
 

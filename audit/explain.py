@@ -242,9 +242,9 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
         "audit seeds ID shows the derivation; run the stage again.",
     ),
     "A309": (
-        "The verdicts' record is not what registration and records give.",
-        "Verdicts are computed, never typed.",
-        "audit evaluate ID, or dvc repro.",
+        "The verdicts' record is not what registration and records give; or it is not that of the outcome, of a closed one whose parameters moved on.",
+        "Verdicts are computed, never typed, and those of a closed registration stay.",
+        "audit evaluate ID, or dvc repro the stage that calls it.",
     ),
     "A310": (
         "A DVC stage upstream of a judged record is frozen.",
@@ -274,7 +274,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
     ),
     "A316": (
         "A later run of a closed registration gives another verdict than the outcome that was closed.",
-        "The first outcome is the result; a better one may not replace it. In no commit yet, it is a reproduction and only a note.",
+        "The first outcome is the result; a better one may not replace it. In no commit yet, or not evaluated here, only a note.",
         "Report the first: restore the verdicts' record; a new question is a new registration.",
     ),
     "A317": (

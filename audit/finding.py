@@ -21,6 +21,11 @@ Line = Annotated[str, BeforeValidator(lambda text: escape(text) if isinstance(te
 """Text from anywhere, a file's name with a line end in it too: it can forge no line of a report."""
 
 
+def several(number: int, noun: str) -> str:
+    """A number with its noun: `1 deviation`, `2 deviations`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 class Severity(StrEnum):
     """How much a finding weighs: it fails, it could not be decided, or it only informs."""
 

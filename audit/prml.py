@@ -57,8 +57,13 @@ def make_manifest(facts: Facts, sealed: Sealed, prediction: Prediction) -> dict[
         "dataset": {"id": f"registration and frozen files of {registration.id}", "hash": sealed.seal.content},
         "seed": next(iter(sets.values()))[0],
         "producer": {"id": UNSTATED},
-        "notes": f"{prediction.claim} In an uninteresting world: {prediction.null.text} The commit that holds the seal, whose own time created_at is: {sealed.commit}",
+        "notes": f"{sentence(prediction.claim)} In an uninteresting world: {sentence(prediction.null.text)} The commit that holds the seal, whose own time created_at is: {sealed.commit}",
     }
+
+
+def sentence(text: str) -> str:
+    """A text with a full stop, unless it ends a sentence already."""
+    return text.rstrip() if text.rstrip().endswith((".", "!", "?")) else f"{text.rstrip()}."
 
 
 def plain_target(prediction: Prediction) -> tuple[str, float] | None:

@@ -4,70 +4,97 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from audit.chain import standing_amendments
+from audit.amendment import is_registration
+from audit.changes import count_changes, list_changes
 from audit.context import Context
-from audit.deviations import find_deviations
-from audit.finding import Refusal, escape
-from audit.registration import NO_WITNESS, Registration, derive_seeds, seed_text
+from audit.denominator import VERDICTS
+from audit.finding import HOLDS, UNCHECKED, Refusal, escape
+from audit.registration import NO_WITNESS, Registration, derive_seeds, parse_registration, seed_text
 from audit.standing import all_registrations, read_standing
 from audit.tokens import committed_tokens, first_token, witness_line
+from audit.under import other_outcomes
 
 
-def main(name: str | None = None) -> None:
-    """One line a registration; of one that is named, its amendments and every difference between registered and run too."""
+def main(name: str | None = None) -> int:
+    """One line a registration; of one that is named, its verdicts, amendments and differences too. 2 where one of them cannot be told."""
     context = Context.open()
-    registrations = all_registrations(context)
+    registrations = read_registrations(context)
     if name is not None:
         if name not in registrations:
             raise Refusal(f"{context.config.paths.prereg}/{name}.yaml", "no such registration", observed=f"registered: {', '.join(registrations)}")
         registrations = {name: registrations[name]}
     if not registrations:
         print(f"no registration in {context.config.paths.prereg}/ yet")
-    for known, registration in sorted(registrations.items()):
-        print(f"{known:20} {describe(context, registration)}{describe_changes(context, known)}")
-    for line in list_changes(context, name) if name is not None else ():
-        print(escape(f"  {line}"))
+    told = [tell(context, known, registration, whole=name is not None) for known, registration in sorted(registrations.items())]
+    return HOLDS if all(told) else UNCHECKED
+
+
+def read_registrations(context: Context) -> dict[str, Registration | Refusal]:
+    """Every registration, of the working tree or HEAD, by its file's name; of one that cannot be read, the reason."""
+    folder, history = context.config.paths.prereg, context.history
+    found: dict[str, Registration | Refusal] = {**context.registrations}
+    for path in history.names_at(history.head, folder):
+        if is_registration(path):
+            try:
+                found[path.rpartition("/")[2].removesuffix(".yaml")] = parse_registration(history.bytes_at(history.head, path) or b"", path)
+            except Refusal as refusal:
+                found[path.rpartition("/")[2].removesuffix(".yaml")] = refusal
+    return found | {path.rpartition("/")[2].removesuffix(".yaml"): refusal for path, refusal in context.bad_registrations.items()}
+
+
+def tell(context: Context, name: str, registration: Registration | Refusal, *, whole: bool) -> bool:
+    """Print the line of a registration, and with `whole` those below it; False where a file of it cannot be read, which is its line then."""
+    parts, below = [], []
+    try:
+        if isinstance(registration, Refusal):
+            raise registration
+        parts.append(describe(context, registration))
+        parts.append(count_changes(context, name))
+        below = [*list_verdicts(context, name), *list_changes(context, name)] if whole else []
+    except Refusal as refusal:
+        parts.append(f"cannot be told: {refusal}")
+    for line in (f"{name:20} {'; '.join(filter(None, parts))}", *(f"  {line}" for line in below)):
+        print(escape(line))
+    return not parts[-1].startswith("cannot be told")
 
 
 def describe(context: Context, registration: Registration) -> str:
     """Draft, sealed, run, judged or closed; with what comes next."""
     history, name = context.history, registration.id
-    unmet = registration.unmet(context.parameters)
+    unmet, outcome = registration.unmet(context.parameters), context.outcome_path(name)
     if history.blob_at(history.head, context.seal_path(name)) is None:
         on_disk = (context.root / context.seal_path(name)).exists()
         return "sealed, not committed: git add and commit the seal" if on_disk else f"draft: audit seal {name}"
-    if history.blob_at(history.head, context.outcome_path(name)) is not None:
+    if history.blob_at(history.head, outcome) is not None:
         return "closed"
+    if (context.root / outcome).exists():
+        return f"closed, not committed: git add and commit {outcome}"
     if unmet:
         return f"sealed; not evaluated here ({unmet})"
     if registration.seeds.from_ == "seal+witness" and not committed_tokens(context, name):
         return f"sealed, not witnessed: audit witness {name} --tsa URL, then commit"
-    verdicts = context.verdicts_path(name)
-    if (context.root / verdicts).is_file():
-        committed = history.blob_at(history.head, verdicts) is not None
-        return f"judged: audit close {name}" if committed else f"judged, not committed: git add and commit {context.config.paths.results}"
-    missing = [path for path in sorted({item.metric.file for item in registration.predictions}) if not (context.root / path).is_file()]
-    return f"sealed; to run: {', '.join(missing)}" if missing else f"run: audit evaluate {name}"
+    return describe_run(context, registration)
 
 
-def describe_changes(context: Context, name: str) -> str:
-    """Amendments and deviations, where there are any."""
-    drafts = len(list((context.root / context.config.paths.prereg).glob(f"{name}.amendment-*.yaml")))
-    amended = len(standing_amendments(context, name))
-    rows = find_deviations(context, name) if name in context.seals else ()
-    undeclared = sum(1 for row in rows if row.why is None and context.seals[name].version > 1)
-    parts = [f"{amended} amended" if amended else "", f"{drafts - amended} amendments not sealed" if drafts > amended else ""]
-    parts += [f"{len(rows)} deviations" + (f", {undeclared} not declared" if undeclared else "") if rows else ""]
-    return "".join(f"; {part}" for part in parts if part)
+def describe_run(context: Context, registration: Registration) -> str:
+    """How far a sealed registration is that holds here: to run, run, or judged."""
+    history, name, verdicts = context.history, registration.id, context.verdicts_path(registration.id)
+    absent = {item.metric.file for item in registration.predictions if not (context.root / item.metric.file).is_file()}
+    missing = sorted(absent | set(other_outcomes(context, registration)))
+    if missing:
+        return f"sealed; to run: {', '.join(missing)}"
+    if not (context.root / verdicts).is_file() or not context.records.get(verdicts, {}).get("evaluated", True):
+        return f"run: {context.pipeline.judging(name)}"
+    committed = history.blob_at(history.head, verdicts) is not None
+    return f"judged: audit close {name}" if committed else f"judged, not committed: git add and commit {context.config.paths.results}"
 
 
-def list_changes(context: Context, name: str) -> Iterator[str]:
-    """A line for each amendment and each deviation."""
-    for link in standing_amendments(context, name):
-        amended = ", ".join(prediction.id for prediction in link.amendment.predictions)
-        yield f"amendment {link.amendment.number}, sealed {link.sealed}: {amended}; why: {link.amendment.why}; known: {link.amendment.known}"
-    for row in find_deviations(context, name) if name in context.seals else ():
-        yield f"deviation, {row.kind} {row.what}: registered {row.registered}, run {row.run}; why: {row.why or 'not declared'}"
+def list_verdicts(context: Context, name: str) -> Iterator[str]:
+    """A line for each verdict that a registration was closed with."""
+    outcome = context.outcomes.get(name)
+    claims = {prediction.id: prediction.claim for prediction in context.registrations[name].predictions} if outcome else {}
+    for prediction, verdict in outcome.verdicts.items() if outcome else ():
+        yield f"{prediction:4} {verdict:{max(map(len, VERDICTS))}} {claims.get(prediction, '')}".rstrip()
 
 
 def print_seeds(name: str) -> None:

@@ -9,7 +9,7 @@ from audit.chain import amendment_seal_paths
 from audit.checks.sealing import one_blob
 from audit.context import Context
 from audit.digest import sha256_bytes
-from audit.finding import Finding, Refusal, Severity
+from audit.finding import Finding, Refusal, Severity, several
 
 ANEW = "register anew: a chain that was broken proves nothing"
 
@@ -37,7 +37,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 def count(context: Context) -> str:
     """How many amendments."""
-    return f"{len(amendment_seal_paths(context))} amendments"
+    return several(len(amendment_seal_paths(context)), "amendment")
 
 
 def _linked(path: str) -> Finding:
@@ -102,5 +102,6 @@ def _drafts(context: Context) -> Iterator[Finding]:
         path = file.relative_to(context.root).as_posix()
         name = file.name.removesuffix(".yaml")
         if not (context.root / context.seal_path(name)).exists():
-            cure = f"commit it, then audit amend {name.partition('.')[0]}"
+            committed = context.history.entry(context.history.head, path) is not None
+            cure = f"{'' if committed else 'commit it, then '}audit amend {name.partition('.')[0]}{' seals it' if committed else ''}"
             yield Finding(code="A118", severity=Severity.NOTE, place=path, what="a draft, which changes nothing", cure=cure)

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from audit.context import Context
 from audit.deviations import Comparison, asks_for_reasons, deviations_path, find_deviations, give_reasons, open_comparison, read_declared
 from audit.difference import Declared, Difference
-from audit.finding import Finding, Refusal, Severity
+from audit.finding import Finding, Refusal, Severity, several
 from audit.registration import Outcome
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Every sealed registration that is judged here, and every file of declared deviations."""
     yield from _stray(context)
-    for name, seal in context.seals.items():
+    for name in context.seals:
         outcome = context.outcomes.get(name)
         if outcome is None and not context.holds(context.registrations[name]):
             continue
@@ -30,7 +30,7 @@ def check(context: Context) -> Iterator[Finding]:
 def count(context: Context) -> str:
     """How many differences."""
     rows = [row for name in context.seals for row in find_deviations(context, name) if context.seals[name].version > 1]
-    return f"{len(rows)} deviations, {sum(1 for row in rows if row.why)} declared"
+    return f"{several(len(rows), 'deviation')}, {sum(1 for row in rows if row.why)} declared"
 
 
 def _stray(context: Context) -> Iterator[Finding]:

@@ -42,6 +42,8 @@ def _producers(context: Context) -> Iterator[Finding]:
         if len(makers) != 1:
             cure = "declare it as an out (cache: false) of the stage that writes it, or remove it"
             observed = ", ".join(makers) or "none"
+            if not makers and context.records.get(path, {}).get("kind") == "verdicts":
+                cure = f"declare `audit evaluate {context.records[path].get('registration')}` as a stage that writes it (README), then dvc repro"
             yield Finding(
                 code="A312", place=path, what="is not the output of exactly one stage", expected="one stage in dvc.lock", observed=observed, cure=cure
             )
@@ -59,7 +61,7 @@ def _outputs(context: Context) -> Iterator[Finding]:
         else:
             digest = _name(context, path, file)
             if digest != entries[0][1].get("md5"):
-                expected, cure = f"md5 {str(entries[0][1].get('md5'))[:12]}", f"git checkout HEAD -- {path} {LOCKED}, or dvc repro"
+                expected, cure = f"md5 {str(entries[0][1].get('md5'))[:12]}", _restoring(context, path, entries[0][0])
                 yield Finding(
                     code="A304", place=path, what="is not the output that dvc.lock names", expected=expected, observed=digest[:12], cure=cure
                 )
@@ -75,6 +77,15 @@ def _chain(context: Context) -> Iterator[Finding]:
                 what = f"stage {stage} names another {dep['path']} than stage {made[0][0]} made"
                 expected, observed = (f"md5 {str(digest)[:12]}" for digest in (made[0][1].get("md5"), dep.get("md5")))
                 yield Finding(code="A304", place=LOCKED, what=what, expected=expected, observed=observed, cure=f"dvc repro; commit {LOCKED}")
+
+
+def _restoring(context: Context, path: str, stage: str) -> str:
+    """How to make output and lock agree: from HEAD what differs from it, or by the stage; HEAD's copy of what is as it was is no cure."""
+    try:
+        changed = [name for name in (path, LOCKED) if any(PurePosixPath(other).is_relative_to(name) for other in context.history.changed)]
+    except Refusal:
+        changed = [path, LOCKED]
+    return f"git checkout HEAD -- {' '.join(changed)}, or dvc repro {stage}" if changed else f"dvc repro {stage}, and commit"
 
 
 def _name(context: Context, path: str, file: Path) -> str:
@@ -175,12 +186,13 @@ def _frozen_stages(context: Context) -> Iterator[Finding]:
 def _undeclared(context: Context) -> Iterator[Finding]:
     """A313: what a run under a seal read is a dependency of its stage, or DVC would not notice that it changed; sealed files cannot change."""
     for log in context.readable_logs.values():
-        wanted = context.pipeline.depends(log.stage)
+        stage = log.stage if context.pipeline.definition(log.stage) else context.pipeline.uncached.get(log.record, "")
+        wanted = context.pipeline.depends(stage) if stage else None  # what no stage writes is A312
         read = [name for name in log.inputs if not name.startswith(f"{context.config.paths.prereg}/") and wanted is not None and name not in wanted]
         missed = [name for name in read if not any(PurePosixPath(name).is_relative_to(dep) for dep in wanted or ())]
         if log.seals and missed:
-            what = f"stage {log.stage} read a file that is none of its dependencies: a change would not make {log.record} stale"
-            cure = f"add it to the stage's deps in {DEFINED}, then dvc commit {log.stage}"
+            what = f"stage {stage} read a file that is none of its dependencies: a change would not make {log.record} stale"
+            cure = f"add it to the stage's deps in {DEFINED}, then dvc commit {stage}"
             yield Finding(code="A313", place=DEFINED, what=what, observed=", ".join(missed[:3]), cure=cure)
 
 

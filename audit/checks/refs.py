@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from audit.checks.order import judged, judged_paths
 from audit.context import Context
 from audit.finding import Finding, Refusal, Severity
+from audit.history import call_git
 from audit.load import parse_json
 from audit.logs import open_logs
 from audit.order import Order, open_order
@@ -42,28 +43,36 @@ def _records(context: Context, registration: Registration, seal: Seal) -> Iterat
         for version in committed_versions(context, order.logs, seal, order.sha256, record):
             for commit in history.elsewhere.additions.get(version.blob, ()):
                 if history.blob_at(commit, path) != order.blob:
-                    yield _early(record, path, commit)
+                    yield _early(context, record, path, commit)
     others = _others(context, order)
     if others:
         what = f"{len(others)} more results under this seal or on its seeds stand on branches, experiments, stashes or reflogs outside this history"
-        observed = f"{others[0]} first"
+        observed = f"{others[0][0]} first, on {where(context, others[0][1])}"
         yield Finding(code="A208", severity=Severity.NOTE, place=path, what=what, observed=observed, cure="say in the report why they are not in it")
 
 
-def _early(record: str, path: str, commit: str) -> Finding:
-    what, observed = "stands in a commit outside this history that does not hold its seal", f"commit {commit[:10]}"
+def where(context: Context, commit: str) -> str:
+    """What of this clone still holds a commit outside the history: the first branch, experiment or stash, else a reflog."""
+    asked = ("for-each-ref", "--count=1", f"--contains={commit}", "--format=%(refname)")
+    shown = call_git(context.root, *asked, answers=(0, 128, 129))[1].decode(errors="replace").strip()
+    return shown or f"a reflog entry alone (git reflog --all: {commit[:10]}, dropped by an amend, reset, rebase or stash)"
+
+
+def _early(context: Context, record: str, path: str, commit: str) -> Finding:
+    what, observed = "stands in a commit outside this history that does not hold its seal", f"commit {commit[:10]}, on {where(context, commit)}"
     cure = f"git branch -a --contains {commit[:10]} (or git reflog) shows whose it is; if it came first, register anew"
     return Finding(code="A208", place=record, what=what, expected=f"{path} committed first", observed=observed, cure=cure)
 
 
-def _others(context: Context, order: Order) -> list[str]:
-    """Paths of records that only other refs hold, and that name the seal or one of its seeds."""
+def _others(context: Context, order: Order) -> list[tuple[str, str]]:
+    """Path and commit of records that only other refs hold, and that name the seal or one of its seeds."""
     history, results = context.history, f"{context.history.prefix}{context.config.paths.results}/"
     seeds, found = {seed for drawn in derived_seeds(context, order.seal.id).values() for seed in drawn}, []
     for path, blobs in history.elsewhere.versions.items():
         if path.startswith(results) and path.endswith(".json") and not path.endswith(".run.json"):
             fresh = (blob for blob in blobs if blob not in history.log.additions)
-            found += [path.removeprefix(history.prefix) for blob in fresh if _concerns(history.objects.blob(blob), order.seal.id, seeds)]
+            concern = (blob for blob in fresh if _concerns(history.objects.blob(blob), order.seal.id, seeds))
+            found += [(path.removeprefix(history.prefix), next(iter(history.elsewhere.additions[blob]))) for blob in concern]
     return found
 
 
@@ -81,5 +90,7 @@ def _seals(context: Context) -> Iterator[Finding]:
     fresh = sorted({path for path in seals if history.elsewhere.versions[path].keys() - history.log.additions.keys()})
     if fresh:
         what = f"{len(fresh)} seals stand on branches, experiments, stashes or reflogs outside this history"
-        place, observed = context.config.paths.prereg, fresh[0].removeprefix(history.prefix)
+        blob = min(history.elsewhere.versions[fresh[0]].keys() - history.log.additions.keys())
+        place, first = context.config.paths.prereg, next(iter(history.elsewhere.additions[blob]))
+        observed = f"{fresh[0].removeprefix(history.prefix)} first, on {where(context, first)}"
         yield Finding(code="A208", severity=Severity.NOTE, place=place, what=what, observed=observed, cure="merge or report them")

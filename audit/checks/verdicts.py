@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 from audit.chain import standing_amendments
 from audit.context import Context
-from audit.evaluate import AmendedVerdict, Verdicts, compute_verdicts, files_read, read_record
+from audit.evaluate import AmendedVerdict, PredictionVerdict, Verdicts, compute_verdicts, files_read, read_record
 from audit.finding import Finding, Refusal, Severity
+from audit.kept import kept_bytes, kept_outcome
 from audit.records import Quantity, parse_model
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Every verdicts' record, judged again from its files."""
+    """Every verdicts' record, judged again from its files; what a closed registration keeps, from the files it was closed with."""
     for path, record in context.records.items():
         if record.get("kind") == "verdicts":
             try:
+                if (lost := _not_kept(context, path, str(record.get("registration")))) is not None:
+                    yield lost
+                    continue
                 yield from _again(context, path, parse_model(Verdicts, record, path))
             except Refusal as refusal:
                 yield Finding(code="A309", place=path, what=f"cannot be judged again: {refusal}")
@@ -27,6 +31,16 @@ def count(context: Context) -> str:
     return f"{sum(len(predictions) for predictions in records if isinstance(predictions, list))} verdicts"
 
 
+def _not_kept(context: Context, path: str, name: str) -> Finding | None:
+    """The finding that a closed registration is shown otherwise than it was closed, now that the parameters are those of another one."""
+    kept = kept_bytes(context, name, path)
+    if kept is None or kept == context.record_bytes[path]:
+        return None
+    words = ", ".join(f"{prediction} {verdict}" for prediction, verdict in context.outcomes[name].verdicts.items())
+    what = f"is not the record that {name} was closed with, and the parameters are now those of another registration"
+    return Finding(code="A309", place=path, what=what, expected=words, cure=context.pipeline.judging(name, amended=True))
+
+
 def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     registration = context.registrations.get(stored.registration)
     if registration is None:
@@ -34,10 +48,16 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
         return
     seal, links = context.seals.get(registration.id), standing_amendments(context, registration.id)
     unmet, files = registration.unmet(context.parameters), files_read(context, registration, links)
-    again = compute_verdicts(registration, stored.provenance, unmet, lambda file: read_record(context, files[file]), seal, links)
+    outcome = kept_outcome(context, registration.id) if kept_bytes(context, registration.id, path) else None
+    commit = outcome.commit if outcome else None
+    again = compute_verdicts(
+        registration, stored.provenance, None if outcome else unmet, lambda file: read_record(context, files[file], commit), seal, links
+    )
+    if outcome:  # its form may be an older one
+        again = _in_form_of(stored, again)
     if seal is None:  # A103: nobody knows its warnings
         again = again.model_copy(update={"warnings": stored.warnings})
-    cure = f"audit evaluate {registration.id} (dvc repro{' --force' if links else ''})"
+    cure = context.pipeline.judging(registration.id, amended=bool(links))
     for said, computed in zip(stored.predictions, again.predictions, strict=False):
         moved = [name for name in type(said).model_fields if getattr(said, name) != getattr(computed, name)]
         if moved:
@@ -53,6 +73,14 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
         yield Finding(code="A309", place=path, what="counts, reading, predictions or amendments do not follow from the verdicts", cure=cure)
 
 
+def _in_form_of(stored: Verdicts, again: Verdicts) -> Verdicts:
+    """What was judged again, with those fields only that the stored record has, too."""
+    left_out = {name: None for name in Verdicts.model_fields if name not in stored.model_fields_set}
+    rows = {row.id: [name for name in PredictionVerdict.model_fields if name not in row.model_fields_set] for row in stored.predictions}
+    predictions = tuple(row.model_copy(update=dict.fromkeys(rows.get(row.id, ()))) for row in again.predictions)
+    return again.model_copy(update={**left_out, "version": again.version, "kind": again.kind, "predictions": predictions})
+
+
 def show(value: object) -> str:
     """A field of a verdict, short enough for a line."""
     if isinstance(value, AmendedVerdict):
@@ -63,7 +91,13 @@ def show(value: object) -> str:
 def _first_outcome(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     """The first outcome is the one that counts: a later run of a closed registration may not report another verdict."""
     outcome = context.outcomes.get(stored.registration)
-    if outcome is None or not stored.evaluated:
+    if outcome is None:
+        return
+    if not stored.evaluated:
+        expected = ", ".join(f"{name} {verdict}" for name, verdict in outcome.verdicts.items())
+        what, cure = "was closed, and is shown as not evaluated here", "report its outcome"
+        severity = Severity.FINDING if kept_outcome(context, stored.registration) else Severity.NOTE  # a note in an exploratory run
+        yield Finding(code="A316", severity=severity, place=path, what=what, expected=expected, cure=cure)
         return
     history, data = context.history, context.record_bytes[path]
     committed = history.bytes_at(history.head, path) == data

@@ -15,6 +15,7 @@ from audit.records import Quantity
 
 __all__ = ["FORMS", "escape", "format_quantity", "printed_value", "round_decimal", "to_latex"]
 
+LIMIT = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?")
 FORMS = "fixed[.digits], percent[.digits], integer, scientific[.digits], word, Word, ordinal, n, min, max, unit"
 FORM = re.compile(r"(fixed|percent|integer|scientific|word|Word|ordinal|n|min|max|unit|)(?:\.(\d{1,2}))?")
 WIDE = Context(prec=400)
@@ -45,6 +46,19 @@ def format_quantity(quantity: Quantity, form: str = "") -> str:
     if style == "unit":
         return quantity.unit
     return format_number(to_decimal(quantity.value), style, digits)
+
+
+def format_beside(quantity: Quantity, target: str) -> str:
+    """A value as its record prints it, and its unit; the whole value where rounding would carry it to or over a number of its target."""
+    try:
+        shown = format_quantity(quantity)
+    except Refusal:
+        shown = str(quantity.value)
+    printed, exact = printed_value(shown), to_decimal(quantity.value)
+    limits = [Decimal(number) for number in LIMIT.findall(target)]
+    if printed is None or any((printed > limit, printed < limit) != (exact > limit, exact < limit) for limit in limits):
+        shown = str(quantity.value)
+    return shown if quantity.unit == "1" else f"{shown} {quantity.unit}"
 
 
 def format_values(quantity: Quantity, style: str) -> str:

@@ -21,7 +21,7 @@ def test_status_counts_deviations(sealed: Project, capsys: pytest.CaptureFixture
     parameter_tuned(sealed)
     with sealed.inside():
         status()
-    assert capsys.readouterr().out == f"{'pilot':20} judged: audit close pilot; 1 deviations, 1 not declared\n"
+    assert capsys.readouterr().out == f"{'pilot':20} judged: audit close pilot; 1 deviation, 1 not declared\n"
 
 
 def test_status_of_one_lists_amendments_and_deviations(sealed: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,7 +32,7 @@ def test_status_of_one_lists_amendments_and_deviations(sealed: Project, capsys: 
     with sealed.inside():
         status("pilot")
     assert capsys.readouterr().out.splitlines() == [
-        f"{'pilot':20} judged: audit close pilot; 1 amended; 1 deviations",
+        f"{'pilot':20} judged: audit close pilot; 1 amended; 1 deviation",
         "  amendment 1, sealed before outcome: P1, P3; why: Two of three is too easily met.; known: Nothing had run.",
         "  deviation, parameters steps: registered absent, run 200; why: They had not settled.",
     ]

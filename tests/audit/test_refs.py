@@ -31,7 +31,10 @@ def test_record_before_its_seal_elsewhere(hide: str, ran: Project) -> None:
     if hide == "experiment":
         ran.git("update-ref", "refs/exps/12/345/lucky", found)
         ran.git("reflog", "expire", "--expire=now", "--all")
-    assert "A208 results/analyse/main.json stands in a commit outside this history that does not hold its seal" in "\n".join(shown(ran))
+    said = "\n".join(shown(ran))
+    assert "A208 results/analyse/main.json stands in a commit outside this history that does not hold its seal" in said
+    places = {"branch": "on refs/heads/abandoned", "stash": "on refs/stash", "reflog": "on a reflog entry alone", "experiment": "on refs/exps/12/345/lucky"}
+    assert places[hide] in said
 
 
 def test_other_results_on_the_seeds_are_counted(ran: Project) -> None:
@@ -45,6 +48,7 @@ def test_other_results_on_the_seeds_are_counted(ran: Project) -> None:
     notes = shown(ran)
     assert len(notes) == 2 and all(" note: " in note for note in notes)
     assert "1 seals stand on branches, experiments, stashes or reflogs outside this history; found prereg/other.seal.json" in notes[0]
+    assert "found results/analyse/main.json first, on refs/heads/side" in notes[1] and "on refs/heads/side" in notes[0]
     assert "1 more results under this seal or on its seeds stand on branches" in notes[1]
 
 

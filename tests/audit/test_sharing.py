@@ -11,6 +11,7 @@ from project import PILOT, Project
 
 from audit.close import main as close
 from audit.evaluate import evaluate
+from audit.evaluate import main as judge_again
 from audit.finding import Refusal
 from audit.registration import parse_registration
 from audit.status import print_seeds
@@ -125,8 +126,8 @@ def test_seeds_of_a_sharing_registration(sealed: Project, capsys: pytest.Capture
 def run_next(project: Project) -> None:
     project.train("next")
     project.analyse()
-    project.evaluate()  # the pilot's, as dvc repro does: not evaluated here
     with project.inside():
+        judge_again("pilot", None, None)  # as dvc repro does: it stays as it was closed
         context = project.context()
         evaluate(context, context.registrations["next"], "results/evaluate/next.json")
 

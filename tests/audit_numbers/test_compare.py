@@ -35,6 +35,19 @@ def test_nothing_changed(paper: Paper, capsys: pytest.CaptureFixture[str]) -> No
     assert run(capsys) == (0, "10 quantities: 10 identical, 0 within tolerance, 0 beyond\n")
 
 
+def test_records_directly_in_results(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is a record here is one in a commit: named in audit.toml, judged, or with a run log beside it; timings are not."""
+    paper.replace("audit.toml", "[records]", '[records]\ntop = "results/top.json"')
+    paper.replace("prereg/pilot.yaml", PATH, "results/judged.json")
+    for name in ("top", "judged", "logged", "timings"):
+        paper.record(f"results/{name}.json", {"a": quantity(1.0, 2)})
+    paper.record("results/logged.run.json", {})
+    paper.commit()
+    assert run(capsys) == (0, "13 quantities: 13 identical, 0 within tolerance, 0 beyond\n")
+    paper.replace("results/judged.json", "1.0", "2.0")
+    assert "beyond      results/judged.json:a  1.0 -> 2.0" in run(capsys)[1]
+
+
 def test_a_difference_beyond_tolerance(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
     """Named with both values, exit 1."""
     paper.replace(PATH, "0.0887", "0.0881")
