@@ -16,7 +16,7 @@ from audit.quantities import walk_quantities
 from audit.registration import parse_registration
 
 DRAFT = """\
-# The draft of a registration: write what is marked {mark}, check the rest, then commit and seal it before anything runs on its seeds.
+# The draft of a registration: write over every mark, check the rest, then commit and seal it before anything runs on its seeds.
 id: {name}
 title: {title}
 # Elsewhere it is not evaluated. {parameters} must say the same when it is sealed.
@@ -109,7 +109,7 @@ def guess_stages(context: Context, stage: str, sets: Collection[str]) -> list[st
 
 def _takes(key: str, sets: Collection[str]) -> bool:
     """Whether a parameter of a stage may be one of these seed sets."""
-    return key == "seed_sets" or any(key in (f"seed_sets.{name}", "seed_sets.${item.set}") for name in sets)
+    return key == "seed_sets" or key.startswith("seed_sets.${") or key.removeprefix("seed_sets.") in sets
 
 
 def guess_outputs(context: Context, stages: list[str]) -> list[str]:

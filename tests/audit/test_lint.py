@@ -135,6 +135,7 @@ def test_warnings_are_sealed_and_stand_beside_the_verdicts(drafted: Project, cap
     drafted.sealed()
     wanted = [
         "P1 names no population: the units it is about (population: {set: a seed set})",
+        "P1 has no known chance of being met under the null: declare null.chance or null.unit_chance",
         "P2 has a chance of being met under the null of 1/2 = 0.5 > 0.05 (at least 2 of 3 independent units at 1/2 each (first of 2 exchangeable ones without ties))",
     ]
     assert json.loads(drafted.read("prereg/pilot.seal.json"))["warnings"] == wanted
