@@ -6,8 +6,6 @@ from audit import gate
 from audit.cli import one_line
 from audit.records import Quantity, Record, read_json, read_yaml
 
-SOURCE = "results/simulate/main.json"
-
 
 class Analysis(Record):
     kind: Literal["analysis"] = "analysis"
@@ -17,9 +15,9 @@ class Analysis(Record):
 
 
 def main():
-    main_set = read_yaml(Path("params.yaml"))["seed_sets"]["main"]
-    run = gate.start(stage="analyse", parameters={}, inputs=["params.yaml", SOURCE], seed_set="main", set_value=main_set)
-    depths = read_json(Path(SOURCE))["depths"]
+    seeds, source = read_yaml(Path("params.yaml"))["seed_sets"]["main"], "results/simulate/main.json"
+    run = gate.start(stage="analyse", parameters={}, inputs=["params.yaml", source], seed_set="main", set_value=seeds)
+    depths = read_json(Path(source))["depths"]
     gains = [long - short for long, short in zip(depths["long"]["values"], depths["short"]["values"])]
     deeper = [int(gain > 0) for gain in gains]
     gain = Quantity(value=median(gains), unit="steps", digits=1, tolerance=0, summary="median", values=gains)

@@ -1,4 +1,5 @@
 import random
+from itertools import accumulate
 from pathlib import Path
 from statistics import median
 from typing import Literal
@@ -19,17 +20,10 @@ def main():
     run = gate.start(stage="simulate", parameters=params["steps"], inputs=["params.yaml"], seed_set="main", set_value=params["seed_sets"]["main"])
     depths = {}
     for name, steps in params["steps"].items():
-        values = [find_depth(random.Random(seed), steps) for seed in run.seeds]
+        walks = [random.Random(f"{name} {seed}").choices((-1, 1), k=steps) for seed in run.seeds]
+        values = [-min(accumulate(walk, initial=0)) for walk in walks]  # how deep each walk went
         depths[name] = Quantity(value=median(values), unit="steps", digits=1, tolerance=0, summary="median", values=values)
     run.finish(Simulation(provenance=run.provenance, depths=depths), "results/simulate/main.json")
-
-
-def find_depth(generator, steps):
-    height = lowest = 0
-    for _ in range(steps):
-        height += generator.choice((-1, 1))
-        lowest = min(lowest, height)
-    return -lowest
 
 
 if __name__ == "__main__":
