@@ -28,13 +28,18 @@ def one_line() -> Iterator[None]:
         sys.stderr.close()
         sys.exit(141)
     except Exception as error:
-        from audit.finding import UNCHECKED, Refusal, escape  # here, because it costs `--help` a tenth of a second
+        from pydantic import ValidationError  # here, because it costs `--help` a tenth of a second
 
+        from audit.finding import UNCHECKED, Refusal, escape
+        from audit.records import refuse_fault
+
+        if not isinstance(error, Refusal) and os.environ.get("AUDIT_DEBUG"):
+            raise
+        if isinstance(error, ValidationError):
+            error = refuse_fault(error)
         if isinstance(error, Refusal):
             click.echo(f"audit: {error}", err=True)
             sys.exit(error.code)
-        if os.environ.get("AUDIT_DEBUG"):
-            raise
         click.echo(f"audit: stopped: {escape(f'{type(error).__name__}: {error}')}; cure: AUDIT_DEBUG=1 shows where", err=True)
         sys.exit(UNCHECKED)
 
@@ -88,11 +93,12 @@ def new(registration: str, title: str | None) -> None:
 @cli.command()
 @click.argument("registration")
 @click.option("--post-hoc", is_flag=True, help="Seal although an outcome exists; every verdict is then labelled post hoc.")
-def seal(registration: str, post_hoc: bool) -> None:
+@click.option("--check", is_flag=True, help="Say what sealing would warn of or refuse, and write nothing.")
+def seal(registration: str, post_hoc: bool, check: bool) -> None:
     """Seal a committed registration: digests of its text and of what it freezes, once and for ever."""
-    from audit.seal import main
+    from audit.seal import main, rehearse
 
-    main(registration, post_hoc)
+    (rehearse if check else main)(registration, post_hoc)
 
 
 @cli.command()

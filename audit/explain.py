@@ -263,9 +263,9 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
     ),
     "A313": (
         "dvc.lock disagrees with dvc.yaml about a stage or its command, or with params.yaml about what a record was run with; or a run read a file "
-        "that is none of its stage's dependencies.",
+        "that is none of its stage's dependencies. As a note: a stage that a registration names does not go stale with the seal.",
         "The results were made by another command, or with other parameters, than those that are shown, or DVC would not see what they were made from.",
-        "dvc repro, and commit dvc.lock; declare the dependency and dvc commit the stage.",
+        "dvc repro, and commit dvc.lock; declare the dependency (a named stage depends on prereg/<id>.seal.json) and dvc commit the stage.",
     ),
     "A314": (
         "A record was made from other records, or under other seals, than those that are here.",

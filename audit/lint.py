@@ -45,14 +45,14 @@ def lint_prediction(registration: Registration, prediction: Prediction, known: Q
     chance = chance_of(prediction, units)
     if chance is not None:
         yield from _chance(chance)
-    elif units:
+    elif chance_of(prediction, units or 2) is None:  # where a population alone would tell the chance, its absence is warned of
         yield "has no known chance of being met under the null: declare null.chance or null.unit_chance"
 
 
 def _population(registration: Registration, prediction: Prediction, units: int | None) -> Iterator[str]:
     population = prediction.population
     if population is None:
-        yield "names no population: the seed set and the depths it is about"
+        yield "names no population: the units it is about (population: {set: a seed set})"
     elif population.set not in registration.seeds.sets:
         yield f"has an empty population: no seed set {population.set} is registered"
     elif units == 0:

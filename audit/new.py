@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from audit.amendment import MARK
@@ -17,7 +17,7 @@ from audit.quantities import walk_quantities
 from audit.registration import parse_registration, refuse_strange_id
 
 DRAFT = """\
-{schema}# The draft of a registration: write what is marked {mark}, check the rest, then commit and seal it before anything runs on its seeds.
+{schema}# The draft of a registration: write over every mark, check the rest, then commit and seal it before anything runs on its seeds.
 id: {name}
 title: {title}
 # Elsewhere it is not evaluated. {parameters} must say the same when it is sealed.
@@ -35,7 +35,10 @@ predictions:
     # {mark} where the number will stand: a quantity of a record, and the stage that writes it.
     metric: {{file: {file}, stage: {stage}, key: {key}}}
     comparator: {{op: ">=", value: 1}} # {mark} >=, >, <=, <, == with value (or than: another key); in with low and high; units: so many of them
-    "null": "{mark} what an uninteresting world would give"
+    population: {{set: {first}}} # its units: every seed of this set; with `depths: [a, b]` every seed at each of these
+    # {mark} chance: that it is met in an uninteresting world; instead, with units, unit_chance: that one unit compares so. Neither where
+    # it follows, as against a rival. With `in` and `==` also mde: the smallest effect that would be noticed.
+    "null": {{text: "{mark} what an uninteresting world would give", chance: 1}}
 readings: # what the verdicts will be taken to mean
   - {{when: {{P1: met}}, text: "{mark} what it means if P1 is met"}}
   - {{when: {{P1: missed}}, text: "{mark} what it means if P1 is missed"}}
@@ -67,14 +70,14 @@ def refuse_used(context: Context, name: str, path: str) -> None:
 def draft(context: Context, name: str, title: str | None) -> str:
     """The text of the draft."""
     file, stage, key = guess_metric(context)
-    sets, stages = guess_sets(context), guess_stages(context, stage)
+    sets, stages = guess_sets(context), guess_stages(context, stage, guess_sets(context))
     holds = {f"seed_sets.{seed_set}": name for seed_set in sets} | ({"scale": scale} if (scale := context.parameters.get("scale")) else {})
     schema = f"{context.config.paths.schemas}/registration.json"
     place = os.path.relpath(schema, context.config.paths.prereg) if (context.root / schema).is_file() else ""
     return DRAFT.format(
         schema=f"# yaml-language-server: $schema={place}\n" if place else "",
         mark=MARK, name=name, title=_flow(title or f"{MARK} what is asked, in one line"), parameters=context.config.paths.parameters,
-        holds=_flow(holds), sets=_flow(sets), stages=_flow(stages), file=_flow(file), stage=_flow(stage), key=_flow(key),
+        holds=_flow(holds), sets=_flow(sets), first=_flow(next(iter(sets))), stages=_flow(stages), file=_flow(file), stage=_flow(stage), key=_flow(key),
         outputs=_flow(guess_outputs(context, stages)), frozen=_flow(["scale"] if scale else []),
     )  # fmt: skip
 
@@ -93,17 +96,23 @@ def guess_metric(context: Context) -> tuple[str, str, str]:
     return (files[0], written[files[0]], MARK) if files else (f"{context.config.paths.results}/{MARK}.json", MARK, MARK)
 
 
-def guess_stages(context: Context, stage: str) -> list[str]:
-    """Stages that depend on a seal already; without any, those upstream of the metric's stage; at least that one."""
-    stages = context.pipeline.stages
+def guess_stages(context: Context, stage: str, sets: Collection[str]) -> list[str]:
+    """Stages that depend on a seal already; without any, those up to the metric's that take seeds of these sets, or, where none says so, all;
+    never one that is frozen or whose output a seal holds: it is older."""
+    stages, own = context.pipeline.stages, stage.partition("@")[0]
     sealed = [
         name for name in stages if any(dep.endswith(".seal.json") for dep in _deps(stages[name])) and "audit evaluate" not in _command(context, name)
     ]
-    own = stage.partition("@")[0]
-    locked = [path for path, writer in context.pipeline.uncached.items() if writer.partition("@")[0] == own]
-    upstream = {name.partition("@")[0] for name in context.pipeline.upstream(locked)} - {own}
-    seeded = [name for name in stages if name in upstream and any("seed_sets" in str(key) for key in body(stages[name]).get("params") or ())]
-    return sealed or seeded or [own]
+    held = {context.pipeline.uncached.get(path, "").partition("@")[0] for seal in context.seals.values() for path in seal.origins.values()}
+    among = {own, *context.pipeline.ancestors(own)} - {name for name in stages if context.pipeline.is_frozen(name)} - held
+    upstream = [name for name in stages if name in among]
+    seeded = [name for name in upstream if any(_takes(str(key), sets) for key in body(stages[name]).get("params") or ())]
+    return sealed or seeded or upstream or [own]
+
+
+def _takes(key: str, sets: Collection[str]) -> bool:
+    """Whether a parameter of a stage may be one of these seed sets."""
+    return key == "seed_sets" or key.startswith("seed_sets.${") or key.removeprefix("seed_sets.") in sets
 
 
 def guess_outputs(context: Context, stages: list[str]) -> list[str]:

@@ -12,6 +12,8 @@ from audit.numbers.scan import Scan, scan_tree
 
 __all__ = ["main"]
 
+MISSING = "included file is missing"
+
 
 def main(files: Sequence[str], form: str) -> int:
     """List the numbers of files and of what they include; 2 where something could not be read."""
@@ -61,6 +63,8 @@ def print_text(scans: Sequence[Scan], unread: Sequence[tuple[str, str]]) -> None
             print(f"{scan.path}  note: {note}")
     for place, why in unread:
         print(f"{place}  unread: {why}")
+    if any(why.startswith(MISSING) for _, why in unread):
+        print("cure: dvc repro render (or audit render) writes the generated files; write or restore any other that is missing")
     total = ", ".join(f"{count} {name}" for name, count in counts.most_common()) or "none"
     print(f"{sum(counts.values())} numbers in {len(scans)} files: {total}; {len(unread)} places unread")
 

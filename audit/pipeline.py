@@ -74,7 +74,11 @@ class Pipeline:
     @cached_property
     def dependencies(self) -> set[str]:
         """Every path that a stage of `dvc.yaml` depends on, as far as its templates can be filled."""
-        return {path for name in self.stages for _, path, _ in self._declared(name, "deps")}
+        return {path for name in self.stages for path in self.dependencies_of(name)}
+
+    def dependencies_of(self, stage: str) -> set[str]:
+        """Every path that any cell of a stage of `dvc.yaml` depends on, as far as its templates can be filled."""
+        return {path for _, path, _ in self._declared(stage, "deps")}
 
     def depends(self, stage: str) -> set[str] | None:
         """What makes a stage, as a run names it, stale by a change, files of parameters too; None where that cannot be told."""
@@ -113,6 +117,17 @@ class Pipeline:
                 if stage not in found:
                     found.add(stage)
                     pending.extend(dep["path"] for dep in self.lock[stage].get("deps", ()))
+        return found
+
+    def ancestors(self, stage: str) -> set[str]:
+        """Every stage of `dvc.yaml` (without cells) whose outs a stage depends on, directly or not; no run is needed for it."""
+        makers = {path: name for name in self.stages for _, path, _ in self._declared(name)}
+        pending, found = [stage.partition("@")[0]], set()
+        while pending:
+            for _, dep, _ in self._declared(pending.pop(), "deps"):
+                new = {name for path, name in makers.items() if _overlap(path, dep)} - found
+                found |= new
+                pending.extend(new)
         return found
 
     def _cells(self, definition: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -154,6 +169,11 @@ def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a stage does: with `foreach` it stands under `do`."""
     done = definition.get("do")
     return done if isinstance(done, Mapping) else definition
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two paths are the same, or one is a folder with the other inside."""
+    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
 
 
 def read_pipeline(root: Path, parameters: Any) -> Pipeline:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from audit.digest import canonical_json, sha256_bytes, sha256_file
 from audit.finding import Refusal
@@ -40,7 +40,7 @@ class Quantity(Frozen):
     """Absolute difference within which a recomputation agrees; 0 for counts and other exact values."""
     summary: Literal["median", "mean", "min", "max", "sum", "count", "share"] | None = None
     """How `value` follows from `values`; the audit recomputes it. `count` and `share` count the values that are not zero."""
-    values: tuple[float | int, ...] | None = None
+    values: Annotated[tuple[float | int, ...] | None, BeforeValidator(lambda value: tuple(value) if type(value) is list else value)] = None
     """One value per unit (event, seed, block), in the order of the record's own lists."""
 
 
@@ -155,6 +155,12 @@ def describe_fault(error: ValidationError) -> tuple[str, dict[str, str]]:
     quoted = isinstance(fault.get("input"), str) and fault["type"] in ("float_type", "int_type", "bool_type")
     cure = "write it without quotes, as a number" if quoted else "correct the value"
     return f"{key or 'value'} is not valid{more}", {"expected": message, "observed": shown if len(shown) < 80 else shown[:77] + "...", "cure": cure}
+
+
+def refuse_fault(error: ValidationError) -> Refusal:
+    """A model that a program filled in wrongly, as one line: which model, which field, what was expected and found."""
+    what, details = describe_fault(error)
+    return Refusal(error.title, what, **details)
 
 
 def read_model(model: type[Model], path: Path) -> Model:

@@ -41,6 +41,24 @@ def main(name: str, post_hoc: bool = False) -> None:
     print(f"now: git add {folder} && git commit -m 'Seal {name}'   (a seal is never made again, and never squashed with its run)")
 
 
+def rehearse(name: str, post_hoc: bool = False) -> None:
+    """Say what sealing would warn of, from the draft as it lies here, and then what it would refuse; write nothing."""
+    context = Context.open()
+    path = f"{context.config.paths.prereg}/{name}.yaml"
+    data = context.bytes_of(path)
+    if data is None:
+        raise Refusal(path, "no such registration", cure=f"audit new {name}")
+    for warning in lint_registration(context, parse_registration(data, path)):
+        print(f"warning: {warning}")
+    seal, _ = make_seal(context, name, post_hoc)
+    print(f"{name} can be sealed, with {len(seal.warnings)} warnings: {len(seal.files)} files, {len(seal.parameters)} parameters; nothing was written")
+
+
+def lint_registration(context: Context, registration: Registration) -> tuple[str, ...]:
+    """Every warning, with the seeds of whoever owns them and the metrics as HEAD has them."""
+    return lint(with_owner_seeds(context, registration), lambda prediction: committed_metric(context, prediction))
+
+
 def seal_bytes(seal: Seal) -> bytes:
     """A seal as it is written; unlike a record it keeps nulls, which a frozen parameter may hold."""
     value = seal.model_dump(mode="json", exclude=None if seal.post_hoc else {"post_hoc"})
@@ -74,7 +92,7 @@ def make_seal(context: Context, name: str, post_hoc: bool = False) -> tuple[Seal
         content=sha256_lines(files),
         configuration=digest_configuration(context),
         ledger=read_ledger(context),
-        warnings=lint(with_owner_seeds(context, registration), lambda prediction: committed_metric(context, prediction)),
+        warnings=lint_registration(context, registration),
         post_hoc=post_hoc,
     )
     refuse_rivals(context, registration)

@@ -149,7 +149,7 @@ TABLE: tuple[Check, ...] = (
     Check(
         ("A318",),
         "packages",
-        "packages of runs are those of the lock, with the files of their RECORD",
+        "packages of runs have the files of their RECORD, and no other version than a lock file pins",
         packages.check,
         count=packages.count,
         needs_history=True,

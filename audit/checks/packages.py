@@ -1,4 +1,4 @@
-"""A318: the packages of a run under a seal are those of the lock file, and their files those of their own RECORD."""
+"""A318: the packages of a run under a seal have the versions of the lock file, where there is one, and the files of their own RECORD."""
 
 from __future__ import annotations
 
@@ -47,9 +47,11 @@ def _own_name(context: Context) -> str:
 
 
 def count(context: Context) -> str:
-    """How many packages."""
-    names = {item for log in context.readable_logs.values() for item in log.packages.items()}
-    return f"{len(names)} packages"
+    """How many packages, and whether their versions are compared with anything."""
+    logs = context.readable_logs.values()
+    names = {item for log in logs for item in log.packages.items()}
+    unlocked = logs and not any(_lock(context, log) for log in logs)
+    return f"{len(names)} packages" + ("; no lock file: versions are not compared" if unlocked else "")
 
 
 def _lock(context: Context, log: RunLog) -> str:

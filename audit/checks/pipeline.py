@@ -29,6 +29,7 @@ def check(context: Context) -> Iterator[Finding]:
     yield from _frozen_stages(context)
     yield from _undeclared(context)
     yield from _unlogged(context)
+    yield from _unmoved(context)
 
 
 def count(context: Context) -> str:
@@ -207,3 +208,15 @@ def _unlogged(context: Context) -> Iterator[Finding]:
             what = f"stage {log.stage} depends on a record that the run of {log.record} does not name as an input"
             cure = "name it in `inputs` at the gate and run again, or drop the dependency"
             yield Finding(code="A313", place=DEFINED, what=what, observed=", ".join(missed[:3]), cure=cure)
+
+
+def _unmoved(context: Context) -> Iterator[Finding]:
+    """A313, a note: a stage that a registration names goes stale with its seal, directly or by what it is made from."""
+    pipeline, closed = context.pipeline, context.outcomes
+    for registration, seal in judged(context):
+        path = context.seal_path(seal.id)
+        waiting = {name for name, stage in pipeline.stages.items() if path in pipeline.dependencies_of(name)}
+        for stage in registration.stages if seal.id not in closed else ():
+            if stage in pipeline.stages and not waiting & {stage, *pipeline.ancestors(stage)}:
+                what, cure = f"stage {stage} does not depend on its seal: dvc repro would not notice a new one", f"add {path} to its deps"
+                yield Finding(code="A313", severity=Severity.NOTE, place=DEFINED, what=what, cure=cure)

@@ -87,6 +87,39 @@ def test_crashed_stage_leaves_no_green_report(ran: Project) -> None:
     assert done.returncode == 2 and "audit.toml" in done.stderr
 
 
+def test_seal_check_says_everything_and_writes_nothing(drafted: Project) -> None:
+    """Warnings, then the refusal if there is one; the answer of the seal itself, and no file."""
+    done = audit(drafted, "seal", "pilot", "--check")
+    assert done.returncode == 0 and "pilot can be sealed, with 4 warnings: 4 files, 1 parameters; nothing was written" in done.stdout, done.stdout
+    assert drafted.git("status", "--short") == ""
+    drafted.edit("prereg/pilot.yaml", "value: 2}", "value: 1}")
+    done = audit(drafted, "seal", "pilot", "--check")
+    assert done.returncode == 2 and done.stdout.count("warning: ") == 4
+    assert done.stderr.startswith("audit: prereg/pilot.yaml: is not committed as it lies here")
+    drafted.git("checkout", "-q", ".")
+    warned = [line for line in audit(drafted, "seal", "--check", "pilot").stdout.splitlines() if line.startswith("warning")]
+    assert warned == [line for line in audit(drafted, "seal", "pilot").stdout.splitlines() if line.startswith("warning")]
+    assert audit(drafted, "seal", "--check", "none").stderr == "audit: prereg/none.yaml: no such registration; cure: audit new none\n"
+
+
+def test_stage_that_would_miss_a_new_seal_is_noted(ran: Project) -> None:
+    """A stage that a registration names depends on its seal, itself or through what it is made from; without that a note says so."""
+    noted = "A313 dvc.yaml note: stage train does not depend on its seal: dvc repro would not notice a new one; cure: add prereg/pilot.seal.json to its deps"
+    done = audit(ran, "verify")
+    assert done.returncode == 0 and noted in done.stdout.splitlines()
+    own = "deps: [results/calibrate/calibration.json]", "deps: [results/calibrate/calibration.json, prereg/pilot.seal.json]"
+    ran.edit("dvc.yaml", *own)
+    assert "A313" not in audit(ran, "verify").stdout
+    ran.edit("dvc.yaml", *own[::-1])
+    ran.edit("dvc.yaml", "params: [scale]\n    outs: [{results/calibrate", "deps: [prereg/pilot.seal.json]\n    outs: [{results/calibrate")
+    assert "A313" not in audit(ran, "verify").stdout
+
+
+def test_project_without_a_lock_file_is_told_so(ran: Project) -> None:
+    """Nothing is said to be locked where nothing is."""
+    assert "no lock file: versions are not compared)" in audit(ran, "verify").stdout
+
+
 def test_seal_to_close(drafted: Project) -> None:
     """The whole life of a registration through the commands, as a person types them."""
     assert audit(drafted, "status").stdout == f"{'pilot':20} draft: audit seal pilot\n"

@@ -41,6 +41,33 @@ def test_page_holds_on_an_honest_project(ran: Project) -> None:
     assert ran.git("status", "--short") == ""
 
 
+def test_page_holds_where_an_exploratory_run_stood(drafted: Project) -> None:
+    """A record of other seeds, committed at the same path before the seal, is no outcome; git says nothing of grafts."""
+    drafted.edit("params.yaml", "main: pilot", "main: [1, 2, 3]")
+    drafted.train([1, 2, 3])
+    drafted.analyse((1, 0, 0))
+    drafted.commit("An exploratory run")
+    drafted.edit("params.yaml", "main: [1, 2, 3]", "main: pilot")
+    drafted.commit("The registration's seeds")
+    drafted.sealed()
+    drafted.ran()
+    done = run_page(drafted)
+    assert done.returncode == 0 and done.stdout.count("came after the seal") == 1, done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+def test_page_stops_where_the_record_stood_before_the_seal(drafted: Project, ran: Project) -> None:
+    """The very bytes that are judged, committed once before the seal and taken away again, are found."""
+    record = "results/analyse/main.json"
+    drafted.write(record, ran.read(record))
+    drafted.commit("The record first")
+    drafted.git("rm", "-q", record)
+    drafted.commit("And gone")
+    drafted.git("pull", "-q", "--no-rebase", "--no-edit", str(ran.root), "main")
+    done = run_page(drafted)
+    assert done.returncode != 0 and "which holds the seal" not in done.stdout
+
+
 @pytest.mark.parametrize("script", BROKEN, ids=lambda script: script.__name__)
 def test_page_stops_where_the_audit_would(script, drafted: Project, ran: Project) -> None:
     """On a history that is not in order the page ends with a failure, as the audit does."""

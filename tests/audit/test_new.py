@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from project import Project
 
 from audit.amendment import MARK
 from audit.finding import Refusal
+from audit.lint import lint
 from audit.new import main as new
 from audit.registration import parse_registration
 from audit.schema import main as schema
@@ -61,6 +64,44 @@ def test_waiting_stages_and_what_they_read(ran: Project) -> None:
     ran.edit("dvc.yaml", "deps: [results/calibrate/calibration.json]", "deps: [results/calibrate/calibration.json, prereg/pilot.seal.json]")
     registration = parse_registration(draft(ran).encode(), "prereg/second.yaml")
     assert registration.stages == ("train",) and registration.freezes.outputs == ("results/calibrate/calibration.json",)
+
+
+BEFORE = """\
+stages:
+  calibrate: {cmd: a, frozen: true, params: [seed_sets.main], outs: [results/calibrate/main.json: {cache: false}]}
+  train: {cmd: b, deps: [results/calibrate], params: [seed_sets.main], outs: [states]}
+  measure: {matrix: {set: [main]}, cmd: c, deps: [states/last], params: ["seed_sets.${item.set}"], outs: ["results/measure/${item.set}.json": {cache: false}]}
+  other: {cmd: d, params: [seed_sets.main], outs: [results/other/main.json: {cache: false}]}
+  analyse: {cmd: e, deps: [results/measure/main.json, results/other/main.json], outs: [results/analyse/main.json: {cache: false}]}
+  unrelated: {cmd: f, params: [seed_sets.main], outs: [notes]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "stages"),
+    [(("", ""), ("train", "measure", "other")), (("seed_sets", "sizes"), ("train", "measure", "other", "analyse")), (("analyse", "last"), ("train", "measure", "other"))],
+    ids=["those that take the seeds", "all where none says so", "whatever its name"],
+)
+def test_waiting_stages_are_known_before_any_run(edit: tuple[str, str], stages: tuple[str, ...], drafted: Project) -> None:
+    """From dvc.yaml alone: everything up to the metric's stage that is not frozen, through folders and cells, and nothing beside it."""
+    drafted.git("rm", "-rq", "prereg", "results")
+    drafted.write("dvc.yaml", BEFORE.replace(*edit))
+    registration = parse_registration(draft(drafted).encode(), "prereg/second.yaml")
+    assert registration.stages == stages and registration.freezes.outputs == ()
+
+
+def test_draft_asks_for_what_the_linter_asks_for(drafted: Project) -> None:
+    """A draft that is filled in where it says so is sealed without a warning; left as drafted, the chance of 1 is warned of."""
+    drafted.git("rm", "-rq", "prereg", "results")
+    drafted.write("dvc.yaml", BEFORE)
+    text = draft(drafted, title="A second")
+    drafted.edit("params.yaml", "main: pilot", "main: second")
+    drafted.write("prereg/second.yaml", text.replace(f"{MARK} ", "").replace(MARK, "deeper"))
+    assert lint(parse_registration(drafted.read("prereg/second.yaml").encode(), "prereg/second.yaml")) == ("P1 cannot fail under the null: its chance of being met is 1 (declared)",)
+    drafted.edit("prereg/second.yaml", "chance: 1}", "chance: 0.01}")
+    drafted.commit("Register a second")
+    drafted.seal("second")
+    assert json.loads(drafted.read("prereg/second.seal.json"))["warnings"] == []
 
 
 def test_empty_project_gives_a_draft_too(drafted: Project) -> None:

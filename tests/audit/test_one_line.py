@@ -7,12 +7,14 @@ import gc
 
 import pytest
 from project import Project
+from pydantic import ValidationError
 
 from audit import verify as verifying
 from audit.checks import TABLE
 from audit.cli import one_line
 from audit.finding import Finding, Refusal, Severity, escape
 from audit.load import parse_json, parse_yaml
+from audit.records import Provenance, Quantity, record_bytes
 from audit.verify import run_check, verify
 
 
@@ -44,6 +46,38 @@ def test_command_that_stops_is_one_line(error: Exception, monkeypatch: pytest.Mo
     monkeypatch.setenv("AUDIT_DEBUG", "1")
     with pytest.raises(type(error)), one_line():
         raise error
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"value": 1, "tolerance": 0}, "Quantity: key 'digits' is missing; expected digits; found no such key; cure: add it"),
+        ({"value": "1", "digits": 0, "tolerance": 0}, "Quantity: value.float is not valid (and 1 more); expected a valid number; found '1'"),
+        ({"value": 1, "digits": 0, "tolerance": 0, "values": {1}}, "Quantity: values is not valid; expected a valid tuple; found {1}"),
+    ],
+)
+def test_stage_that_fills_a_model_wrongly_is_told_which_and_where(fields, words: str, monkeypatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The model, the field, what was expected and found, in one line without escapes; AUDIT_DEBUG lets it through."""
+    monkeypatch.delenv("AUDIT_DEBUG", raising=False)
+    with pytest.raises(SystemExit) as ended, one_line():
+        Quantity(**fields)
+    shown = capsys.readouterr().err
+    assert ended.value.code == 2 and shown.startswith(f"audit: {words}") and shown.count("\n") == 1 and "\\n" not in shown
+    monkeypatch.setenv("AUDIT_DEBUG", "1")
+    with pytest.raises(ValidationError), one_line():
+        Quantity(**fields)
+
+
+def test_values_may_be_a_list() -> None:
+    """A list of values is the tuple of them, the same in every byte; what is in it is as strict as before, and other lists are no tuples."""
+    fields = {"value": 1, "digits": 0, "tolerance": 0}
+    assert Quantity(**fields, values=[1, 0.5]) == Quantity(**fields, values=(1, 0.5))
+    assert record_bytes(Quantity(**fields, values=[1, 0.5])) == record_bytes(Quantity(**fields, values=(1, 0.5)))
+    for values in (["1"], [True], [None], "12", {1: 2}, [float("nan")]):
+        with pytest.raises(ValidationError):
+            Quantity(**fields, values=values)
+    with pytest.raises(ValidationError):
+        Provenance(stage="a", seals={}, parameters="0" * 64, seeds=[1], data={})
 
 
 @pytest.fixture

@@ -183,4 +183,15 @@ def test_command_says_what_it_could_not_read(tmp_path: Path, capsys: pytest.Capt
     with pytest.raises(SystemExit) as ended:
         main(["numbers", "a.tex"])
     assert ended.value.code == 2
-    assert "a.tex:2  unread: a group is open at the end of the file" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "a.tex:2  unread: a group is open at the end of the file" in shown and "cure" not in shown
+
+
+def test_command_names_the_cure_for_an_unbuilt_document(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where generated files are not there yet, the command that writes them is named."""
+    (tmp_path / "a.tex").write_text("\\input{generated/macros}\nfine")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["numbers", "a.tex"])
+    assert ended.value.code == 2
+    assert "cure: dvc repro render (or audit render) writes the generated files" in capsys.readouterr().out
