@@ -44,7 +44,7 @@ def main(name: str) -> None:
     write_bytes(context.root / context.seal_path(own), record_bytes(seal))
     print(f"sealed {own} on {seal.predecessor[:12]}: the registered verdicts stand, the amended ones are printed beside them")
     print(
-        f"now: git add {folder} && git commit -m 'Seal {own}', then run; what is judged already, judge again: {context.pipeline.judging(name, amended=True)}"
+        f"now: git add {folder} && git commit -m 'Seal {own}', then run; what is judged already, judge again: {context.judging(name, amended=True)}"
     )
 
 

@@ -133,7 +133,7 @@ def read_shown(context: Context, standing: Standing, outcome: Outcome | None, pa
         raise Refusal(path, "the registration is not evaluated here", observed=unmet, cure="put the registered parameters back")
     shown = {row.id: row for row in verdicts.predictions}
     if set(shown) != {prediction.id for prediction in registration.predictions}:
-        cure = context.pipeline.judging(registration.id)
+        cure = context.judging(registration.id)
         raise Refusal(path, "does not judge what is registered", expected="a verdict for each prediction", cure=cure)
     return shown
 

@@ -41,7 +41,7 @@ def make_outcome(context: Context, standing: Standing) -> Outcome:
     read = files_read(context, registration, links)
     again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, read[file]), file), seal, links)
     if again != stored:
-        cure = f"{context.pipeline.judging(registration.id, amended=bool(links))}, commit it, then close"
+        cure = f"{context.judging(registration.id, amended=bool(links))}, commit it, then close"
         raise Refusal(path, "is not what the committed records give", cure=cure)
     records = sorted({path, *(file for file, read in files.items() if file == read)})
     return Outcome(

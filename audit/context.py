@@ -198,6 +198,11 @@ class Context:
 
         return read_pipeline(self.root, self.parameters)
 
+    def judging(self, registration: str, *, amended: bool = False) -> str:
+        """The command that judges a registration: its stage of `dvc.yaml` where there is one, forced where it may not know an amendment."""
+        stage = _attempt(lambda: self.pipeline.judge_of(registration))
+        return f"dvc repro {'--force --single-item ' if amended else ''}{stage}" if isinstance(stage, str) else f"audit evaluate {registration}"
+
     @cached_property
     def outcomes(self) -> dict[str, Outcome]:
         """The readable outcome of each closed registration, by id: HEAD holds it, and the working tree the same bytes."""

@@ -55,11 +55,6 @@ class Pipeline:
         judging = re.compile(rf"audit evaluate (?:--\S+ \S+ )*{re.escape(registration)}(?![\w.-])")
         return next((stage for stage, command in self.commands.items() if judging.search(command)), None)
 
-    def judging(self, registration: str, *, amended: bool = False) -> str:
-        """The command that judges a registration: its stage of `dvc.yaml` where there is one, forced where it may not know an amendment."""
-        stage = self.judge_of(registration)
-        return f"dvc repro {'--force --single-item ' if amended else ''}{stage}" if stage else f"audit evaluate {registration}"
-
     def writes(self, stage: str, path: str) -> bool:
         """Whether `dvc.yaml` lets a stage write a path, as far as its templates can be filled."""
         filled = {name for _, name, _ in self._declared(stage.split("@")[0])}

@@ -84,7 +84,7 @@ def describe_run(context: Context, registration: Registration) -> str:
     if missing:
         return f"sealed; to run: {', '.join(missing)}"
     if not (context.root / verdicts).is_file() or not context.records.get(verdicts, {}).get("evaluated", True):
-        return f"run: {context.pipeline.judging(name)}"
+        return f"run: {context.judging(name)}"
     committed = history.blob_at(history.head, verdicts) is not None
     return f"judged: audit close {name}" if committed else f"judged, not committed: git add and commit {context.config.paths.results}"
 

@@ -50,7 +50,7 @@ def weigh(state: State, written: bool) -> Severity:
 def describe(context: Context, entry: Registered, severity: Severity) -> Finding:
     """The finding, with its cure."""
     path = context.seal_path(entry.id)
-    cure = CURES[entry.state].format(id=entry.id, path=path, judging=context.pipeline.judging(entry.id))
+    cure = CURES[entry.state].format(id=entry.id, path=path, judging=context.judging(entry.id))
     what = f"is registered and has no verdicts ({entry.state.value})" if entry.state is not State.DROPPED else "was sealed and is gone from the tree"
     return Finding(
         code=CODE, severity=severity, place=path, what=what, expected=f"verdicts of {len(entry.registration.predictions)} predictions", cure=cure

@@ -38,7 +38,7 @@ def _not_kept(context: Context, path: str, name: str) -> Finding | None:
         return None
     words = ", ".join(f"{prediction} {verdict}" for prediction, verdict in context.outcomes[name].verdicts.items())
     what = f"is not the record that {name} was closed with, and the parameters are now those of another registration"
-    return Finding(code="A309", place=path, what=what, expected=words, cure=context.pipeline.judging(name, amended=True))
+    return Finding(code="A309", place=path, what=what, expected=words, cure=context.judging(name, amended=True))
 
 
 def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
         again = _in_form_of(stored, again)
     if seal is None:  # A103: nobody knows its warnings
         again = again.model_copy(update={"warnings": stored.warnings})
-    cure = context.pipeline.judging(registration.id, amended=bool(links))
+    cure = context.judging(registration.id, amended=bool(links))
     for said, computed in zip(stored.predictions, again.predictions, strict=False):
         moved = [name for name in type(said).model_fields if getattr(said, name) != getattr(computed, name)]
         if moved:

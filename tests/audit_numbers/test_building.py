@@ -31,7 +31,7 @@ def test_pdf_is_built_and_compared_twice_with_equal_bytes(paper: Paper, capsys: 
     paper.render()
     assert main() == 0
     first = Path("manuscript/paper.pdf").read_bytes()
-    assert "1 pages, 12 bound values typeset, 0 findings" in capsys.readouterr().out
+    assert "1 page, 12 bound values typeset, 0 findings" in capsys.readouterr().out
     assert main() == 0
     assert Path("manuscript/paper.pdf").read_bytes() == first
     assert sorted(path.name for path in Path("manuscript").iterdir()) == ["generated", "paper.pdf", "paper.tex", "tables"]
