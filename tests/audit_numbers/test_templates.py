@@ -9,7 +9,7 @@ from paper_project import Paper
 
 from audit.finding import Refusal
 from audit.render import generate
-from audit.templates import latex_text
+from audit.templates import RecordText, latex_text, print_label
 
 
 @pytest.fixture
@@ -112,3 +112,12 @@ def test_keys_that_differ_only_in_digits_stay_apart(paper: Paper) -> None:
     paper.write("manuscript/paper.tex", rf"\documentclass{{article}}\begin{{document}}{uses}\end{{document}}")
     macros = generate(paper.context).files["macros.tex"].decode()
     assert [f"\\@namedef{{audit@val@@main.{key}}}{{{number}}}" in macros for number, key in enumerate(["acc", "acc_1", "acc_2", "accOne", "input", "def"])] == [True] * 6
+
+
+@pytest.mark.parametrize("text", ["P1 has no known chance of being met under the null: declare null.chance", "None of the networks recovers."])
+def test_label_prints_words_that_are_no_placeholders(text: str) -> None:
+    """In a record's own prose `null` and `None` are words; alone, or beside a mark of unwritten text, they are not printed."""
+    assert print_label(RecordText(text)) == latex_text(text)
+    for missing in ("null", " None ", "nan", "", "--", "TODO the claim", "why ??"):
+        with pytest.raises(Refusal, match="an empty or placeholder text"):
+            print_label(RecordText(missing))
