@@ -52,7 +52,7 @@ def lint_prediction(registration: Registration, prediction: Prediction, known: Q
 def _population(registration: Registration, prediction: Prediction, units: int | None) -> Iterator[str]:
     population = prediction.population
     if population is None:
-        yield "names no population: the units it is about (population: {set: a seed set})"
+        yield "names no population, the units it is about: give population.set"
     elif population.set not in registration.seeds.sets:
         yield f"has an empty population: no seed set {population.set} is registered"
     elif units == 0:

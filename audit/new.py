@@ -12,7 +12,7 @@ from audit.amendment import MARK
 from audit.context import Context
 from audit.finding import Refusal
 from audit.load import write_bytes
-from audit.pipeline import body
+from audit.pipeline import DEFINED, body
 from audit.quantities import walk_quantities
 from audit.registration import parse_registration, refuse_strange_id
 
@@ -52,9 +52,13 @@ def main(name: str, title: str | None) -> None:
     path = f"{folder}/{name}.yaml"
     refuse_used(context, name, path)
     data = draft(context, name, title).encode()
-    parse_registration(data, path)
+    registration = parse_registration(data, path)
     write_bytes(context.root / path, data)
     print(f"wrote the draft {path}: write what is marked {MARK}; a marked draft is not sealed")
+    if unmet := registration.unmet(context.parameters):
+        print(f"before it is sealed, commit {context.config.paths.parameters} as registered: {unmet}")
+    if context.seal_path(name) not in context.pipeline.dependencies:
+        print(f"the first of {', '.join(registration.stages)} depends on {context.seal_path(name)}: add it to its deps in {DEFINED}")
     print(f"then: git add {path} && git commit -m 'Register {name}' && audit seal {name}")
 
 

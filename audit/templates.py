@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Latex", "Node", "RecordText", "environment", "is_placeholder", "latex_text"]
 
 PLACEHOLDER = re.compile(r"^\s*$|\b(?:TODO|TBD|FIXME|XXX+|NaN|nan|None|null|undefined|inf)\b|\?\?|^[-–—.]+$")
-MARKED = re.compile(r"\b(?:TODO|TBD|FIXME|XXX+)\b|\?\?")
-SENTENCE = 4
-"""A text of a record of so many words may speak of the null, of None or of what is undefined."""
+UNWRITTEN = re.compile(r"\b(?:TODO|TBD|FIXME|XXX+)\b|\?\?|^[-–—.\s]*$|^\s*(?:NaN|nan|None|null|undefined|inf)\s*$")
+"""The same of prose, where `None of them` and `under the null` are words."""
 GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho . sigma tau upsilon phi chi psi omega".split()
 SIGNS = {">=": r"\ensuremath{\ge}", "<=": r"\ensuremath{\le}", ">": r"\ensuremath{>}", "<": r"\ensuremath{<}", "|": r"\textbar{}", "≥": r"\ensuremath{\ge}",
          "≤": r"\ensuremath{\le}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}", "−": r"\ensuremath{-}", "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}",
@@ -138,7 +137,7 @@ def print_label(value: Any) -> Latex:
     """The filter `label`: a record's or registration's own text, digits included."""
     if not isinstance(value, RecordText):
         raise Refusal("template", "the filter label takes a text of a record", observed=repr(value))
-    if is_placeholder(value) and (MARKED.search(value) or len(value.split()) < SENTENCE):
+    if UNWRITTEN.search(value):
         raise Refusal("template", "an empty or placeholder text", observed=repr(str(value)))
     return latex_text(value, "template")
 

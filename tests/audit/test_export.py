@@ -144,9 +144,9 @@ Title
     SHA-256 of the seal: {digest}
     SHA-256 of registration and frozen files: {seal.content}
     sealed in commit {commit}
-    warning at sealing: P1 names no population: the units it is about (population: {{set: a seed set}})
+    warning at sealing: P1 names no population, the units it is about: give population.set
     warning at sealing: P1 has no known chance of being met under the null: declare null.chance or null.unit_chance
-    warning at sealing: P2 names no population: the units it is about (population: {{set: a seed set}})
+    warning at sealing: P2 names no population, the units it is about: give population.set
     warning at sealing: P2 has a chance of being met under the null of 1/2 = 0.5 > 0.05 (first of 2 exchangeable ones without ties)
     frozen outputs, made before: results/calibrate/calibration.json
     frozen parameters: thresholds

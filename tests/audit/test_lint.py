@@ -39,7 +39,7 @@ def null(**more: object) -> dict[str, object]:
 
 
 WARNED: dict[str, tuple[dict[str, object], str | None, dict[str, object], str]] = {
-    "no population": ({"op": ">", "value": 1}, None, {"population": None}, "names no population: the units it is about (population: {set: a seed set})"),
+    "no population": ({"op": ">", "value": 1}, None, {"population": None}, "names no population, the units it is about: give population.set"),
     "a set that is not there": ({"op": ">", "value": 1}, None, {"population": {"set": "other"}}, "has an empty population: no seed set other is registered"),
     "no depth": ({"op": ">", "value": 1}, None, {"population": {"set": "main", "depths": []}}, "has an empty population: no depth is named"),
     "high chance, by units": (
@@ -134,7 +134,7 @@ def test_warnings_are_sealed_and_stand_beside_the_verdicts(drafted: Project, cap
     drafted.commit("A chance")
     drafted.sealed()
     wanted = [
-        "P1 names no population: the units it is about (population: {set: a seed set})",
+        "P1 names no population, the units it is about: give population.set",
         "P1 has no known chance of being met under the null: declare null.chance or null.unit_chance",
         "P2 has a chance of being met under the null of 1/2 = 0.5 > 0.05 (at least 2 of 3 independent units at 1/2 each (first of 2 exchangeable ones without ties))",
     ]

@@ -30,7 +30,10 @@ def test_draft_is_valid_and_guessed_from_the_project(ran: Project, capsys: pytes
     assert registration.title == 'A "second" look: again'
     assert (prediction.metric.file, prediction.metric.stage, prediction.metric.key) == ("results/analyse/main.json", "analyse", "arms.treated")
     assert registration.seeds.sets == {"main": 3} and registration.holds_for == {"seed_sets.main": "second", "scale": "laptop"}
-    assert capsys.readouterr().out.endswith("then: git add prereg/second.yaml && git commit -m 'Register second' && audit seal second\n")
+    shown = capsys.readouterr().out
+    assert "commit params.yaml as registered: seed_sets.main is 'pilot', registered for 'second'\n" in shown
+    assert "depends on prereg/second.seal.json: add it to its deps in dvc.yaml\n" in shown
+    assert shown.endswith("then: git add prereg/second.yaml && git commit -m 'Register second' && audit seal second\n")
     report = verify(ran.context())
     assert report.code == 0, "\n".join(finding.line() for finding in report.findings)
 

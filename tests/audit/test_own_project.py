@@ -92,6 +92,6 @@ def test_newcomer_goes_the_whole_way(tmp_path: Path) -> None:
     assert "warning: " not in out and "with 0 warnings" in out, out
     assert "nothing was written" in out and "sealed depth" in out
     checked = newcomer.must("audit verify")
-    assert "holds: " in checked and "no lock file: versions are not compared" in checked and " note: " not in checked, checked
+    assert "holds: " in checked and "no lock file: versions are not compared" in checked and "A313" not in checked, checked
     newcomer.must(after)
     assert "holds: " in newcomer.must("audit verify && git status --short")
