@@ -90,8 +90,8 @@ class Context:
 
     @cached_property
     def _json_files(self) -> list[str]:
-        start = len(self.root.as_posix().rstrip("/")) + 1
-        return sorted(file.as_posix()[start:] for file in (self.root / self.config.paths.results).glob("**/*.json"))
+        top, start = self.root / self.config.paths.results, len(self.root.as_posix().rstrip("/")) + 1
+        return sorted(f"{folder}/{name}"[start:] for folder, _, names in os.walk(top.as_posix()) for name in names if name.endswith(".json"))
 
     def is_record(self, path: str, files: Collection[str] | None = None) -> bool:
         """Whether a JSON file of the results is a record: not a run log, nor the audit's own output, nor, directly in `results/`,

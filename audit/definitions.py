@@ -13,6 +13,7 @@ KEPT = (
     "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "confirmatory", r"confirmatory\space",
     "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown",
     "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
+    "audit@choice@met (post hoc)", "audit@choice@missed (post hoc)", "audit@choice@undecided (post hoc)",
 )  # fmt: skip
 """Names of macros whose meaning at the end of the document must be the one they were defined with."""
 
@@ -31,6 +32,9 @@ PREAMBLE = r"""\makeatletter
 \@namedef{audit@choice@met}#1#2#3{#1}
 \@namedef{audit@choice@missed}#1#2#3{#2}
 \@namedef{audit@choice@undecided}#1#2#3{#3}
+\@namedef{audit@choice@met (post hoc)}#1#2#3{#1}
+\@namedef{audit@choice@missed (post hoc)}#1#2#3{#2}
+\@namedef{audit@choice@undecided (post hoc)}#1#2#3{#3}
 \@namedef{audit@choice@not evaluated here}#1#2#3{[not evaluated here]}
 \DeclareRobustCommand\prov[1]{\@ifundefined{audit@prov@\detokenize{#1}}{\audit@unknown{provenance value}{#1}}{%
   \csname audit@prov@\detokenize{#1}\endcsname}}

@@ -150,8 +150,9 @@ def verdict_records(context: Context) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def verdict_words(context: Context) -> dict[str, str]:
-    """`registration.prediction` -> met, missed, undecided, or not evaluated here."""
-    return {f"{name}.{row['id']}": str(row["verdict"]) for name, (_, record) in verdict_records(context).items() for row in record["predictions"]}
+    """`registration.prediction` -> met, missed, undecided (each `(post hoc)` where it was sealed after its outcome), or not evaluated here."""
+    rows = ((name, row) for name, (_, record) in verdict_records(context).items() for row in record["predictions"])
+    return {f"{name}.{row['id']}": f"{row['verdict']}{' (post hoc)' if row.get('post_hoc') and row['verdict'] in VERDICTS else ''}" for name, row in rows}
 
 
 def read_verdicts(context: Context, registration: Registration) -> dict[str, str]:
@@ -181,16 +182,19 @@ def committed_record(context: Context, path: str) -> Any:
 
 
 def count_all(entries: Iterable[Registered]) -> dict[str, int]:
-    """Predictions by verdict over registrations; those without one are `unjudged`, all together are `registered`."""
+    """Predictions by verdict over registrations; those without one are `unjudged`, those sealed after their outcome `post_hoc` whatever they
+    came to, all together are `registered`."""
     found: Counter[str] = Counter()
     for entry in entries:
-        found.update(entry.verdicts.get(prediction.id, "unjudged") for prediction in entry.registration.predictions)
-    return {**{name: found[name] for name in (*VERDICTS, "unjudged")}, "registered": found.total()}
+        given = (entry.verdicts.get(prediction.id, "unjudged") for prediction in entry.registration.predictions)
+        found.update("post_hoc" if entry.seal.post_hoc and verdict in VERDICTS else verdict for verdict in given)
+    return {**{name: found[name] for name in (*VERDICTS, "unjudged", "post_hoc")}, "registered": found.total()}
 
 
 def phrase(counts: Mapping[str, int]) -> str:
     """`k met, m missed, u undecided of n registered`, and how many of these have no verdict."""
     unjudged = f", {counts['unjudged']} not judged" if counts["unjudged"] else ""
+    unjudged += f", {counts['post_hoc']} post hoc" if counts["post_hoc"] else ""
     return f"{counts['met']} met, {counts['missed']} missed, {counts['undecided']} undecided{unjudged} of {counts['registered']} registered"
 
 

@@ -307,9 +307,8 @@ class History:
         if commit not in self._ancestors:
             seen, pending = {commit}, [commit]
             while pending:
-                fresh = [parent for parent in self.log.parents.get(pending.pop(), ()) if parent not in seen]
+                pending += (fresh := [parent for parent in self.log.parents.get(pending.pop(), ()) if parent not in seen])
                 seen.update(fresh)
-                pending.extend(fresh)
             self._ancestors[commit] = frozenset(seen)
         return self._ancestors[commit]
 

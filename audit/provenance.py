@@ -17,7 +17,7 @@ from audit.records import RunLog
 __all__ = ["provenance_files", "provenance_values"]
 
 SHORT = 10
-OVER_REGISTRATIONS = frozenset(f"all.{name}" for name in ("registrations", "registered", "met", "missed", "undecided", "unjudged"))
+OVER_REGISTRATIONS = frozenset(f"all.{name}" for name in ("registrations", "registered", "met", "missed", "undecided", "unjudged", "post_hoc"))
 
 
 def log_of(context: Context, path: str) -> tuple[str, RunLog] | None:

@@ -5,21 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from project import Project
+from project import Project, make_templates
 
 
 @pytest.fixture(scope="session")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
     return make_templates(tmp_path_factory.mktemp("templates"))
-
-
-def make_templates(root: Path, date: str | None = None) -> dict[str, Project]:
-    drafted = Project.create(root / "drafted", date)
-    sealed = drafted.copy(root / "sealed")
-    sealed.sealed()
-    ran = sealed.copy(root / "ran")
-    ran.ran()
-    return {"drafted": drafted, "sealed": sealed, "ran": ran}
 
 
 @pytest.fixture

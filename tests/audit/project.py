@@ -241,3 +241,13 @@ class Project:
         self.evaluate()
         self.lock()
         return self.commit("Results")
+
+
+def make_templates(root: Path, date: str | None = None) -> dict[str, Project]:
+    """A project at three points of its life: drafted, sealed, ran."""
+    drafted = Project.create(root / "drafted", date)
+    sealed = drafted.copy(root / "sealed")
+    sealed.sealed()
+    ran = sealed.copy(root / "ran")
+    ran.ran()
+    return {"drafted": drafted, "sealed": sealed, "ran": ran}

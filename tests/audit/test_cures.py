@@ -32,7 +32,7 @@ def test_verdicts_that_no_stage_makes(ran: Project) -> None:
     drop_stage(ran)
     (line,) = found(ran, "A312")
     assert line.startswith(f"A312 {VERDICTS}") and "cure: declare `audit evaluate pilot` as a stage that writes it (README)" in line
-    assert found(ran, "A313") == []
+    assert not [line for line in found(ran, "A313") if "evaluate" in line]
 
 
 def test_inputs_are_asked_of_the_stage_that_writes_the_record(ran: Project) -> None:

@@ -7,8 +7,7 @@ from itertools import cycle
 import broken_scripts
 import pytest
 import scripts
-from conftest import make_templates
-from project import Project
+from project import Project, make_templates
 
 from audit.finding import Severity
 from audit.verify import verify
