@@ -29,7 +29,8 @@ DEEPEST = 100
 """Levels of a JSON file: nobody writes more, and what walks it must end."""
 
 
-DEEP = re.compile(rb"(?:[\[{]\s*(?:\"[^\"]*\"\s*:\s*)?){%d}" % (DEEPEST + 1))
+NESTING = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+"""Strings, which are passed over, and what opens or closes a level of JSON."""
 
 
 def parse_json(text: str | bytes, place: object) -> Any:
@@ -48,12 +49,26 @@ def parse_json(text: str | bytes, place: object) -> Any:
 
     if isinstance(text, bytes) and (text[:3] == b"\xef\xbb\xbf" or b"\0" in text[:4]):
         raise Refusal(place, "not readable as JSON", expected="plain UTF-8", observed="a byte-order mark or another encoding", cure="rerun the stage that wrote it")
-    if DEEP.search(text if isinstance(text, bytes) else text.encode(errors="replace")):
-        raise Refusal(place, "is nested too deeply", expected=f"at most {DEEPEST} levels in a row", cure="rerun the stage that wrote it")
+    if measure_depth(text) > DEEPEST:
+        raise Refusal(place, "is nested too deeply", expected=f"at most {DEEPEST} levels", cure="rerun the stage that wrote it")
     try:
         return json.loads(text, object_pairs_hook=refuse_repeats, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:  # among them a number of thousands of digits, and nesting without end
         raise Refusal(place, "not readable as JSON", observed=str(error), cure="the file may be truncated; restore or rerun") from None
+
+
+def measure_depth(text: str | bytes) -> int:
+    """Levels of a JSON text; where there are few brackets at all, their number."""
+    whole = text.decode(errors="replace") if isinstance(text, bytes) else text
+    opened = whole.count("[") + whole.count("{")
+    if opened <= DEEPEST:
+        return opened
+    level = deepest = 0
+    for token in NESTING.findall(whole):
+        if token[0] != '"':
+            level += 1 if token in "[{" else -1
+            deepest = max(deepest, level)
+    return deepest
 
 
 def read_bytes(path: Path | str) -> bytes:

@@ -27,6 +27,7 @@ class Logged:
     """SHA-256 of the record and of every other output."""
     record: str
     """Where the run wrote its record."""
+    stage: str
     committed: bool
     """Whether a commit holds this log; only such a log is evidence for a committed record."""
 
@@ -102,7 +103,7 @@ def _read(path: str, data: bytes, committed: bool) -> Iterator[Logged]:
         value = parse_json(data, path)
         made = frozenset([value["record_sha256"], *_texts(value.get("outputs")).values()])
         maps = (_texts(value.get(name)) for name in ("inputs", "code", "seals"))
-        yield Logged(path, data, str(value["commit"]), *maps, made, str(value.get("record")), committed)
+        yield Logged(path, data, str(value["commit"]), *maps, made, str(value.get("record")), str(value.get("stage")), committed)
     except (Refusal, KeyError, TypeError, AttributeError):
         return  # names nothing, so it can prove nothing; the check of run logs reports a present one
 

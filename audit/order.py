@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -189,9 +189,16 @@ def make_order(context: Context, logs: Logs, seal: Seal) -> Order:
 def names_seal(data: bytes, name: str, sha256: str) -> bool:
     """Whether a record says, in its own bytes, that it was made under this seal."""
     try:
-        return bool(parse_json(data, name)["provenance"]["seals"].get(name) == sha256)
-    except (Refusal, KeyError, TypeError, AttributeError):
+        return stands_under(parse_json(data, name), name, sha256)
+    except Refusal:
         return False
+
+
+def stands_under(said: Any, name: str, sha256: str) -> bool:
+    """Whether a record names a seal as one that it was made under."""
+    provenance = said.get("provenance") if isinstance(said, Mapping) else None
+    seals = provenance.get("seals") if isinstance(provenance, Mapping) else None
+    return isinstance(seals, Mapping) and seals.get(name) == sha256
 
 
 def _is_digest(word: Any) -> bool:

@@ -69,11 +69,25 @@ class Pipeline:
     @cached_property
     def dependencies(self) -> set[str]:
         """Every path that a stage of `dvc.yaml` depends on, as far as its templates can be filled."""
-        return {path for name in self.stages for path in self.dependencies_of(name)}
+        return set().union(*self._dependencies.values())
 
     def dependencies_of(self, stage: str) -> set[str]:
         """Every path that any cell of a stage of `dvc.yaml` depends on, as far as its templates can be filled."""
-        return {path for _, path, _ in self._declared(stage, "deps")}
+        return self._dependencies.get(stage, set())
+
+    @cached_property
+    def _dependencies(self) -> dict[str, set[str]]:
+        return {name: {path for _, path, _ in self._declared(name, "deps")} for name in self.stages}
+
+    @cached_property
+    def _makers(self) -> dict[str, set[str]]:
+        """Path of an out -> the stages that write it; under each folder on the way to an out, too, with a slash behind it."""
+        makers: dict[str, set[str]] = {}
+        for name in self.stages:
+            for _, path, _ in self._declared(name):
+                for place in (path, *(f"{folder}/" for folder in folders_of(path))):
+                    makers.setdefault(place, set()).add(name)
+        return makers
 
     def depends(self, stage: str) -> set[str] | None:
         """What makes a stage, as a run names it, stale by a change, files of parameters too; None where that cannot be told."""
@@ -116,11 +130,11 @@ class Pipeline:
 
     def ancestors(self, stage: str) -> set[str]:
         """Every stage of `dvc.yaml` (without cells) whose outs a stage depends on, directly or not; no run is needed for it."""
-        makers = {path: name for name in self.stages for _, path, _ in self._declared(name)}
         pending, found = [stage.partition("@")[0]], set()
         while pending:
-            for _, dep, _ in self._declared(pending.pop(), "deps"):
-                new = {name for path, name in makers.items() if _overlap(path, dep)} - found
+            for dep in self.dependencies_of(pending.pop()):
+                places = (dep, f"{dep}/", *folders_of(dep))  # the out itself, outs below it, and outs that hold it
+                new = set().union(*(self._makers.get(place, set()) for place in places)) - found
                 found |= new
                 pending.extend(new)
         return found
@@ -166,9 +180,10 @@ def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     return done if isinstance(done, Mapping) else definition
 
 
-def _overlap(one: str, other: str) -> bool:
-    """Whether two paths are the same, or one is a folder with the other inside."""
-    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+def folders_of(path: str) -> list[str]:
+    """The folders on the way to a path, the nearest first."""
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(len(parts) - 1, 0, -1)]
 
 
 def read_pipeline(root: Path, parameters: Any) -> Pipeline:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from audit.context import Context
-from audit.digest import sha256_bytes
+from audit.finding import Refusal
 from audit.load import parse_json
 from audit.logs import Logs
-from audit.order import names_seal
+from audit.order import stands_under
 from audit.quantities import walk_quantities
 from audit.registration import Registration, Seal
+
+DIGEST = re.compile(rb'"([0-9a-f]{64})"')
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,10 @@ def committed_versions(context: Context, logs: Logs, seal: Seal, sha256: str, pa
     stray = (blob for blob, said in records_under(context, seal.id, sha256).items() if _is_version(context, logs, blob, said, path))
     moved = {logged.path.removesuffix(".run.json") + ".json" for logged in logs.of_record(path) if logged.committed}
     blobs = dict.fromkeys([*(blob for place in (path, *sorted(moved)) for blob in history.versions(place)), *stray])
-    read = ((blob, history.objects.blob(blob)) for blob in blobs)
     return [
-        Version(blob, sha256_bytes(data), parse_json(data, path), tuple(history.introductions(blob)))
-        for blob, data in read
-        if names_seal(data, seal.id, sha256)
+        Version(blob, history.objects.sha256(blob), _read(context, blob), tuple(history.introductions(blob)))
+        for blob in blobs
+        if stands_under(_read(context, blob), seal.id, sha256)
     ]
 
 
@@ -44,12 +46,33 @@ def records_under(context: Context, name: str, sha256: str) -> dict[str, Mapping
     """Blob -> plain value of every record that any commit held at any path, in `results/` or not, and that names a seal."""
     known: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = context.__dict__.setdefault("_records_under", {})
     if (name, sha256) not in known:
-        history = context.history
+        named = {blob: _read(context, blob) for blob in _naming(context).get(sha256.encode(), ())}
+        known[name, sha256] = {blob: said for blob, said in named.items() if stands_under(said, name, sha256)}
+    return known[name, sha256]
+
+
+def _read(context: Context, blob: str) -> Any:
+    """The plain value of a blob, read once a context; None where it is no JSON."""
+    read: dict[str, Any] = context.__dict__.setdefault("_blobs_read", {})
+    if blob not in read:
+        try:
+            read[blob] = parse_json(context.history.objects.blob(blob), blob)
+        except Refusal:
+            read[blob] = None
+    return read[blob]
+
+
+def _naming(context: Context) -> dict[bytes, list[str]]:
+    """SHA-256 as text -> the blobs that name it, of all that may be records; every one is read, once a context."""
+    if "_naming" not in context.__dict__:
+        history, index = context.history, context.__dict__.setdefault("_naming", {})
         blobs = dict.fromkeys(blob for path, found in history.log.versions.items() if _may_be_record(path) for blob in found)
         history.objects.load(blobs)
-        named = ((blob, history.objects.blob(blob)) for blob in blobs)
-        known[name, sha256] = {blob: parse_json(data, name) for blob, data in named if sha256.encode() in data and names_seal(data, name, sha256)}
-    return known[name, sha256]
+        for blob in blobs:
+            for digest in set(DIGEST.findall(history.objects.blob(blob))):
+                index.setdefault(digest, []).append(blob)
+    found: dict[bytes, list[str]] = context.__dict__["_naming"]
+    return found
 
 
 def _may_be_record(path: str) -> bool:
@@ -59,16 +82,12 @@ def _may_be_record(path: str) -> bool:
 def _is_version(context: Context, logs: Logs, blob: str, said: Mapping[str, Any], path: str) -> bool:
     """Whether a record is one of the stage and kind that write a path, and no run log says that it was written to another."""
     wrote = {(log.record, log.path) for log in logs.naming(context.history.objects.sha256(blob))}
-    makers = {(_stage(log.data), kind) for log in logs.of_record(path) for kind in [said.get("kind")] if kind == _kind(context, path)}
+    makers = {(log.stage, kind) for log in logs.of_record(path) for kind in [said.get("kind")] if kind == _kind(context, path)}
     return (said["provenance"].get("stage"), said.get("kind")) in makers and all(record == path for record, _ in wrote)
 
 
 def _kind(context: Context, path: str) -> Any:
     return context.records.get(path, {}).get("kind")
-
-
-def _stage(log: bytes) -> Any:
-    return parse_json(log, "run log").get("stage")
 
 
 def first_versions(context: Context, versions: Collection[Version]) -> list[Version]:

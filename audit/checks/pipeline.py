@@ -70,9 +70,10 @@ def _outputs(context: Context) -> Iterator[Finding]:
 
 
 def _chain(context: Context) -> Iterator[Finding]:
-    """A304: what a stage of the lock depended on is what another stage of the lock made."""
+    """A304: what a stage of a record depended on is what another stage of the lock made; the audit's own stages come after this check."""
     for stage, entry in context.pipeline.lock.items():
-        for dep in entry.get("deps") or ():
+        made_record = any(out["path"] in context.record_bytes for out in entry.get("outs") or ())
+        for dep in entry.get("deps") or () if made_record else ():
             made = context.pipeline.outs.get(dep["path"])
             if made and made[0][1].get("md5") != dep.get("md5"):
                 what = f"stage {stage} names another {dep['path']} than stage {made[0][0]} made"
@@ -215,8 +216,7 @@ def _unmoved(context: Context) -> Iterator[Finding]:
     pipeline, closed = context.pipeline, context.outcomes
     for registration, seal in judged(context):
         path = context.seal_path(seal.id)
-        waiting = {name for name, stage in pipeline.stages.items() if path in pipeline.dependencies_of(name)}
         for stage in registration.stages if seal.id not in closed else ():
-            if stage in pipeline.stages and not waiting & {stage, *pipeline.ancestors(stage)}:
+            if stage in pipeline.stages and not any(path in pipeline.dependencies_of(name) for name in (stage, *pipeline.ancestors(stage))):
                 what, cure = f"stage {stage} does not depend on its seal: dvc repro would not notice a new one", f"add {path} to its deps"
                 yield Finding(code="A313", severity=Severity.NOTE, place=DEFINED, what=what, cure=cure)

@@ -99,7 +99,7 @@ def test_counts_run_over_every_registration_of_the_history(drafted: Project) -> 
     tampering_unjudged.seal_second(drafted)
     drafted.sealed()
     drafted.ran()
-    wanted = {"met": 2, "missed": 0, "undecided": 0, "unjudged": 2, "registered": 4}
+    wanted = {"met": 2, "missed": 0, "undecided": 0, "unjudged": 2, "post_hoc": 0, "registered": 4}
     assert count_all(registered(drafted.context()).values()) == wanted
     drafted.git("rm", "-q", "prereg/second.yaml", "prereg/second.seal.json")
     drafted.commit("Drop the loser")
