@@ -188,8 +188,9 @@ def folders_of(path: str) -> list[str]:
 
 def read_pipeline(root: Path, parameters: Any) -> Pipeline:
     """Read both files strictly."""
-    defined, locked = (_read_stages(root, name) for name in (DEFINED, LOCKED))
-    parameters = {**(parameters if isinstance(parameters, Mapping) else {}), **_read_vars(root)}
+    written = {name: parse_yaml(read_bytes(root / name), name) if (root / name).is_file() else None for name in (DEFINED, LOCKED)}
+    defined, locked = (_read_stages(value, name) for name, value in written.items())
+    parameters = {**(parameters if isinstance(parameters, Mapping) else {}), **_read_vars(root, written[DEFINED])}
     for stage, entry in locked.items():
         for out in [*_list(entry, "outs"), *_list(entry, "deps")]:
             if not isinstance(out, Mapping) or not isinstance(out.get("path"), str):
@@ -201,17 +202,15 @@ def read_pipeline(root: Path, parameters: Any) -> Pipeline:
     return Pipeline(defined, locked, parameters)
 
 
-def _read_stages(root: Path, name: str) -> dict[str, Mapping[str, Any]]:
-    value = parse_yaml(read_bytes(root / name), name) if (root / name).is_file() else None
+def _read_stages(value: Any, name: str) -> dict[str, Mapping[str, Any]]:
     stages = (value.get("stages") if isinstance(value, Mapping) else value) or {}
     if not isinstance(stages, Mapping) or not all(isinstance(stage, Mapping) for stage in stages.values()):
         raise Refusal(name, "holds no stages in the form that DVC writes", expected="stages: {name: {cmd: ...}}", cure=f"git checkout HEAD -- {name}")
     return {str(stage): definition for stage, definition in stages.items()}
 
 
-def _read_vars(root: Path) -> dict[str, Any]:
+def _read_vars(root: Path, value: Any) -> dict[str, Any]:
     """What `vars` of `dvc.yaml` adds to the parameters: mappings, and files of YAML, whole or by keys."""
-    value = parse_yaml(read_bytes(root / DEFINED), DEFINED) if (root / DEFINED).is_file() else None
     found: dict[str, Any] = {}
     for part in _list(value, "vars") if isinstance(value, Mapping) else ():
         if isinstance(part, str) and (root / part.partition(":")[0]).is_file():

@@ -55,8 +55,11 @@ def _read(context: Context, blob: str) -> Any:
     """The plain value of a blob, read once a context; None where it is no JSON."""
     read: dict[str, Any] = context.__dict__.setdefault("_blobs_read", {})
     if blob not in read:
+        history, data = context.history, context.history.objects.blob(blob)
+        here = (path.removeprefix(history.prefix) for path in history.log.paths.get(blob, ()))
+        same = next((path for path in here if context.record_bytes.get(path) == data), None)
         try:
-            read[blob] = parse_json(context.history.objects.blob(blob), blob)
+            read[blob] = context.records.get(same) if same else parse_json(data, blob)
         except Refusal:
             read[blob] = None
     return read[blob]
