@@ -12,9 +12,9 @@ from typing import Any
 
 from audit.context import Context
 from audit.digest import canonical_json, sha256_bytes
-from audit.evaluate import PredictionVerdict, Verdicts
 from audit.finding import FOUND, HOLDS, Refusal, escape
 from audit.history import WHOLE_CLONE
+from audit.judged import PredictionVerdict, Verdicts
 from audit.load import parse_json, parse_yaml, read_bytes, write_bytes
 from audit.quantities import walk_quantities
 from audit.records import Quantity, parse_model

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from audit.chain import standing_amendments
 from audit.context import Context
-from audit.deviations import asks_for_reasons, deviations_path, give_reasons, open_comparison, read_declared
+from audit.declared import deviations_path, give_reasons, read_declared
+from audit.deviations import asks_for_reasons, open_comparison
 from audit.difference import Difference
-from audit.evaluate import Verdicts, compute_verdicts, files_read, metric_files
+from audit.evaluate import files_read, metric_files
 from audit.finding import Refusal, escape
+from audit.judged import Verdicts, compute_verdicts
 from audit.load import parse_json, write_bytes
+from audit.mended import first_outcomes
 from audit.records import log_path, parse_model, record_bytes
 from audit.registration import Outcome
 from audit.standing import Standing, read_standing
@@ -39,7 +42,15 @@ def make_outcome(context: Context, standing: Standing) -> Outcome:
     files = metric_files(context, registration)
     seal, links = standing.seal, standing_amendments(context, registration.id)
     read = files_read(context, registration, links)
-    again = compute_verdicts(registration, stored.provenance, None, lambda file: parse_json(committed(context, read[file]), file), seal, links)
+    again = compute_verdicts(
+        registration,
+        stored.provenance,
+        None,
+        lambda file: parse_json(committed(context, read[file]), file),
+        seal,
+        links,
+        first_outcomes(context, registration),
+    )
     if again != stored:
         cure = f"{context.judging(registration.id, amended=bool(links))}, commit it, then close"
         raise Refusal(path, "is not what the committed records give", cure=cure)

@@ -10,11 +10,13 @@ from typing import Any
 
 from audit.config import NAME
 from audit.context import Context
-from audit.difference import Declared, Difference, Kind, parse_declared
+from audit.declared import give_reasons, read_declared
+from audit.difference import Difference, Kind
 from audit.digest import canonical_json, sha256_bytes, sha256_lines
 from audit.finding import Refusal
 from audit.load import parse_json, parse_yaml
 from audit.logs import Logged, Logs, open_logs
+from audit.mended import find_mended, judged_paths
 from audit.order import open_order
 from audit.packages import differing
 from audit.pipeline import LOCKED
@@ -121,6 +123,8 @@ class Comparison:
             for part in (self._parameters, self._inputs, self._code, self._seeds, self._packages):
                 found.update(dict.fromkeys(part(ran)))
         found.update(dict.fromkeys(self._configuration()))
+        for path in judged_paths(self.registration, self.seal):
+            found.update(dict.fromkeys(mended.row for mended in find_mended(self.context, self.seal.id, path)))
         return tuple(sorted(found, key=lambda row: (row.kind, row.what, row.registered, row.run)))
 
     def _parameters(self, ran: Ran) -> Iterator[Difference]:
@@ -268,24 +272,6 @@ def open_comparison(context: Context, name: str, at: str | None = None) -> Compa
 def asks_for_reasons(comparison: Comparison) -> bool:
     """Whether each difference must be declared: under a seal of version 1 only of runs whose logs are of a tool that knows deviations."""
     return comparison.seal.version > 1 or any(ran.log.get("environment") is not None for ran in comparison.runs)
-
-
-def deviations_path(context: Context, name: str) -> str:
-    """Where the deviations of a registration are declared."""
-    return f"{context.config.paths.prereg}/{name}.deviations.yaml"
-
-
-def read_declared(context: Context, name: str) -> tuple[Declared, ...]:
-    """What the working tree declares for a registration; () where it declares nothing."""
-    path = deviations_path(context, name)
-    data = context.bytes_of(path)
-    return () if data is None else parse_declared(data, path)
-
-
-def give_reasons(rows: tuple[Difference, ...], declared: tuple[Declared, ...]) -> tuple[Difference, ...]:
-    """Each difference with the reason of the first entry that declares it."""
-    reasons = {row: next((entry.why for entry in declared if entry.covers(row)), None) for row in rows}
-    return tuple(row.model_copy(update={"why": why}) for row, why in reasons.items())
 
 
 def find_deviations(context: Context, name: str) -> tuple[Difference, ...]:

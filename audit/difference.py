@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from audit.finding import Refusal
 from audit.load import parse_yaml
-from audit.records import Frozen, parse_model
+from audit.records import Frozen, Sha256, parse_model
 
-Kind = Literal["parameters", "data", "code", "seeds", "packages", "configuration"]
+Kind = Literal["parameters", "data", "code", "seeds", "packages", "configuration", "outcome"]
 
 
 class Difference(Frozen):
@@ -18,7 +18,7 @@ class Difference(Frozen):
 
     kind: Kind
     what: str
-    """Dotted key of a parameter, path of a file, or name of a package."""
+    """Dotted key of a parameter, path of a file or record, or name of a package."""
     registered: str
     """A value, the first digits of a SHA-256, or `absent`."""
     run: str
@@ -32,6 +32,10 @@ class Declared(Frozen):
     kind: Kind
     what: str = Field(min_length=1)
     """What differs; a key or folder stands for all that is below it."""
+    first: Sha256 | None = None
+    """Of an outcome: SHA-256 of the record that was committed first, and is the outcome."""
+    later: Sha256 | None = None
+    """Of an outcome: SHA-256 of the record that came after it, or beside it."""
     why: str = Field(min_length=1)
 
     @field_validator("why")
@@ -41,8 +45,17 @@ class Declared(Frozen):
             raise ValueError("a reason in words")
         return why
 
+    @model_validator(mode="after")
+    def _names_both(self) -> Declared:
+        if (self.kind == "outcome") != (self.first is not None and self.later is not None):
+            raise ValueError("first and later, the SHA-256 of both records, for an outcome and for nothing else")
+        return self
+
     def covers(self, difference: Difference) -> bool:
         """Whether this entry declares a difference."""
+        if self.kind == "outcome":
+            said = {digest[: len(difference.run)] for digest in (self.first, self.later) if digest}
+            return difference.kind == "outcome" and self.what == difference.what and said == {difference.registered, difference.run}
         below = self.what.rstrip("/") + ("." if self.kind == "parameters" else "/")
         return self.kind == difference.kind and (difference.what == self.what or difference.what.startswith(below))
 

@@ -3,94 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from audit import gate
 from audit.chain import Link, standing_amendments
-from audit.chance import Chance, chance_of, show
 from audit.changes import print_changes
 from audit.context import Context
 from audit.finding import Refusal, escape
+from audit.judged import ELSEWHERE, AmendedVerdict, Verdicts, compute_verdicts
 from audit.kept import keep_verdicts
 from audit.load import parse_json
+from audit.mended import first_outcomes
 from audit.numbers.format import format_beside
-from audit.predictions import Prediction
-from audit.records import Frozen, Provenance, Quantity, Record
-from audit.registration import Registration, Seal
+from audit.records import Quantity
+from audit.registration import Registration
 from audit.standing import all_registrations
 from audit.under import refuse_other_outcomes
-from audit.verdict import Judgement, judge, reading_of
-
-ELSEWHERE = "not evaluated here"
-
-
-class Judged(Frozen):
-    """One prediction, the metric as it was found, and the verdict."""
-
-    id: str
-    claim: str
-    metric: str
-    """`file:key` of the quantity."""
-    target: str
-    """How the metric must compare."""
-    null: str
-    """What an uninteresting world would give."""
-    population: str | None = None
-    """The units it is about, where the registration names them."""
-    chance: Quantity | None = None
-    """Chance of being met under the null, where population or null are registered so that it follows."""
-    chance_text: str | None = None
-    """How that chance comes about."""
-    post_hoc: Literal[True] | None = None
-    """Sealed although its outcome was there: it confirms nothing."""
-    verdict: Literal["met", "missed", "undecided", "not evaluated here"]
-    observed: Quantity | None = None
-    """The metric, copied from its record; absent where the registration is not evaluated."""
-    units: Quantity | None = None
-    """Where the prediction is about units: how many of them compare as registered; the values say which."""
-    correlation: Quantity | None = None
-    """Where it is about a rank correlation: the one found."""
-
-
-class AmendedVerdict(Judged):
-    """What an amendment would judge instead of a registered prediction, or beside them; it counts nowhere."""
-
-    number: int
-    """Of the amendment; of several that speak of one prediction, the last."""
-    sealed: Literal["before outcome", "after outcome"]
-    """By ancestry: `before` only where every run and every outcome under the registration's seal came after the amendment's."""
-
-
-class PredictionVerdict(Judged):
-    """One registered prediction with its verdict, and beside it the amended one."""
-
-    amended: AmendedVerdict | None = None
-
-
-class Verdicts(Record):
-    """What became of every prediction of a registration."""
-
-    kind: Literal["verdicts"] = "verdicts"
-    version: Literal[1] = 1
-    registration: str
-    title: str
-    primary: str
-    evaluated: bool
-    """False where the parameters are not those the registration holds for."""
-    reason: str | None = None
-    """Why it is not evaluated."""
-    predictions: tuple[PredictionVerdict, ...]
-    added: tuple[AmendedVerdict, ...] | None = None
-    """Predictions that amendments add; never among the counts."""
-    met: Quantity
-    missed: Quantity
-    undecided: Quantity
-    of: Quantity
-    """How many predictions are registered."""
-    reading: str | None = None
-    """The reading that was fixed in advance for these verdicts."""
-    warnings: tuple[str, ...] | None = None
-    """What the linter said when it was sealed."""
+from audit.verdict import Judgement, judge
 
 
 def main(name: str, other: str | None, out: str | None) -> None:
@@ -154,7 +83,8 @@ def evaluate(context: Context, registration: Registration, path: str) -> Verdict
     if unmet is None:
         refuse_other_outcomes(context, registration)
     seal = context.seals.get(registration.id)
-    verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]), seal, links)
+    firsts = {} if unmet else first_outcomes(context, registration)
+    verdicts = compute_verdicts(registration, run.provenance, unmet, lambda file: read_record(context, files[file]), seal, links, firsts)
     run.finish(verdicts, path)
     return verdicts
 
@@ -181,94 +111,6 @@ def read_record(context: Context, path: str, commit: str | None = None) -> Any:
     return parse_json(data, path)
 
 
-def compute_verdicts(
-    registration: Registration,
-    provenance: Provenance,
-    unmet: str | None,
-    read: Callable[[str], Any],
-    seal: Seal | None = None,
-    links: tuple[Link, ...] = (),
-) -> Verdicts:
-    """The verdicts' record, a pure function of registration, provenance, records, seal and amendments."""
-    judgements = () if unmet else judge(registration, read)
-    found = {judgement.prediction.id: judgement for judgement in judgements}
-    verdicts = {name: judgement.verdict for name, judgement in found.items()}
-    counts = {verdict: count(sum(1 for given in verdicts.values() if given == verdict)) for verdict in ("met", "missed", "undecided")}
-    amended = judge_amendments(registration, links, None if unmet else read, seal)
-    added = tuple(row for name, row in amended.items() if name not in {prediction.id for prediction in registration.predictions})
-    return Verdicts(
-        provenance=provenance,
-        registration=registration.id,
-        title=registration.title,
-        primary=registration.primary,
-        evaluated=unmet is None,
-        reason=unmet,
-        predictions=tuple(
-            PredictionVerdict(**_show(registration, prediction, found.get(prediction.id), seal), amended=amended.get(prediction.id))
-            for prediction in registration.predictions
-        ),
-        added=added or None,
-        **counts,
-        of=count(len(registration.predictions)),
-        reading=reading_of(registration, verdicts),
-        warnings=(seal.warnings or None) if seal else None,
-    )
-
-
-def count(number: int) -> Quantity:
-    """A count as a quantity: exact, without decimals."""
-    return Quantity(value=number, unit="1", digits=0, style="integer", tolerance=0)
-
-
-def judge_amendments(
-    registration: Registration, links: tuple[Link, ...], read: Callable[[str], Any] | None, seal: Seal | None
-) -> dict[str, AmendedVerdict]:
-    """What the amendments say of each prediction they name, the last word of several; without `read` nothing is judged."""
-    rows: dict[str, AmendedVerdict] = {}
-    for link in links:
-        predictions = link.amendment.predictions
-        judgements = judge(registration.model_copy(update={"predictions": predictions}), read) if read else (None,) * len(predictions)
-        for prediction, judgement in zip(predictions, judgements, strict=True):
-            rows[prediction.id] = AmendedVerdict(**_show(registration, prediction, judgement, seal), number=link.amendment.number, sealed=link.sealed)
-    return rows
-
-
-def _show(registration: Registration, prediction: Prediction, judgement: Judgement | None, seal: Seal | None) -> dict[str, Any]:
-    population, chance = prediction.population, registered_chance(registration, prediction)
-    return dict(
-        id=prediction.id,
-        claim=prediction.claim,
-        metric=f"{prediction.metric.file}:{prediction.metric.key}",
-        target=prediction.comparator.text(),
-        null=prediction.null.text,
-        population=population.text(registration.seeds.sets) if population else None,
-        chance=ratio(float(chance.value), 4) if chance else None,
-        chance_text=f"{show(chance.value)}: {chance.text}" if chance else None,
-        post_hoc=True if seal and seal.post_hoc else None,
-        verdict=judgement.verdict if judgement else ELSEWHERE,
-        observed=judgement.observed if judgement else None,
-        units=count_units(judgement.units) if judgement and judgement.units is not None else None,
-        correlation=ratio(judgement.correlation, 2) if judgement and judgement.correlation is not None else None,
-    )
-
-
-def registered_chance(registration: Registration, prediction: Prediction) -> Chance | None:
-    """The chance under the null of a prediction that names its population or declares one."""
-    declared = prediction.null.chance is not None or prediction.null.unit_chance is not None
-    return chance_of(prediction, registration.units_of(prediction)) if declared or prediction.population else None
-
-
-def ratio(number: float, digits: int) -> Quantity:
-    """A number computed from others without rounding."""
-    return Quantity(value=number, digits=digits, tolerance=0)
-
-
-def count_units(flags: tuple[bool, ...]) -> Quantity:
-    """How many units compare as registered."""
-    values = tuple(int(flag) for flag in flags)
-    return Quantity(value=sum(values), digits=0, style="integer", tolerance=0, summary="count", values=values)
-
-
 def print_judgements(registration: Registration, judgements: tuple[Judgement, ...]) -> None:
     """One line a prediction."""
     for judgement in judgements:
@@ -283,6 +125,8 @@ def print_verdicts(verdicts: Verdicts) -> None:
     """One line a prediction, then the count."""
     for shown in verdicts.predictions:
         print(_line(shown.id, shown.verdict, shown.target, shown.observed, f"[post hoc] {shown.claim}" if shown.post_hoc else shown.claim))
+        if shown.later:
+            print(escape(f"     a later record under this seal would be {shown.later.verdict}; the first outcome counts ({shown.later.first[:12]})"))
         if shown.amended:
             print(_amended_line(shown.amended, "instead"))
     for added in verdicts.added or ():

@@ -153,7 +153,7 @@ EXPLAINED: dict[str, tuple[str, str, str]] = {
     "A204": (
         "Another outcome under the same seal, later or on a side branch, stands in history with other quantities, by the first one's tolerance.",
         "The first outcome is the outcome; a later one may have been mended.",
-        "Restore and report the first version.",
+        "Restore and report the first version, or declare both by SHA-256 in prereg/<id>.deviations.yaml; the first verdict counts in any case.",
     ),
     "A205": (
         "There is no whole git history: no repository, a shallow clone, objects that do not give their ids, or a repository around the project.",

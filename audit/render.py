@@ -13,9 +13,10 @@ from typing import Any
 from audit.appendix import accessors
 from audit.confirmatory import label
 from audit.context import Context
+from audit.declared import deviations_path
 from audit.definitions import define
 from audit.denominator import State, registered, verdict_records, verdict_words
-from audit.deviations import deviations_path, find_deviations
+from audit.deviations import find_deviations
 from audit.digest import sha256_bytes
 from audit.document import Document, Use, generated_inputs, load_document, template_paths
 from audit.finding import Refusal

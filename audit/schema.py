@@ -6,7 +6,7 @@ import json
 
 from audit.amendment import Amendment, AmendmentSeal
 from audit.context import Context
-from audit.evaluate import Verdicts
+from audit.judged import Verdicts
 from audit.load import write_bytes
 from audit.records import RunLog
 from audit.registration import Outcome, Registration, Seal

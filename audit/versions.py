@@ -42,6 +42,19 @@ def committed_versions(context: Context, logs: Logs, seal: Seal, sha256: str, pa
     ]
 
 
+def outcome_versions(context: Context, logs: Logs, seal: Seal, sha256: str, path: str) -> list[Version]:
+    """The committed versions that may be the outcome: of a closed registration, without what came after it was closed."""
+    outcome = context.outcomes.get(seal.id)
+    found = committed_versions(context, logs, seal, sha256, path)
+    if outcome is None:
+        return found
+    return [version for version in found if version.blob == outcome.records.get(path) or not _came_after(context, version, outcome.commit)]
+
+
+def _came_after(context: Context, version: Version, commit: str) -> bool:
+    return all(commit in context.history.ancestors(born) for born in version.born)
+
+
 def records_under(context: Context, name: str, sha256: str) -> dict[str, Mapping[str, Any]]:
     """Blob -> plain value of every record that any commit held at any path, in `results/` or not, and that names a seal."""
     known: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = context.__dict__.setdefault("_records_under", {})
@@ -103,20 +116,15 @@ def _precedes(context: Context, one: Version, other: Version) -> bool:
     return any(all(born != late and born in history.ancestors(late) for late in other.born) for born in one.born)
 
 
-def find_mended(
-    firsts: Collection[Version], versions: Collection[Version], sealed: Mapping[str, float], declared: Collection[str] = ()
-) -> Iterator[tuple[Version, Version, list[str]]]:
-    """Pairs of a first version and a later or parallel one with the keys that differ, unless a deviation declares both by SHA-256."""
+def pairs(firsts: Collection[Version], versions: Collection[Version]) -> Iterator[tuple[Version, Version]]:
+    """Each first version with each other one, once."""
     seen: set[frozenset[str]] = set()
     for first in firsts:
         for other in versions:
             pair = frozenset((first.sha256, other.sha256))
-            if len(pair) < 2 or pair in seen or pair <= set(declared):
-                continue
-            seen.add(pair)
-            moved = moved_quantities(first.record, other.record, sealed)
-            if moved:
-                yield first, other, moved
+            if len(pair) == 2 and pair not in seen:
+                seen.add(pair)
+                yield first, other
 
 
 def moved_quantities(first: Any, other: Any, sealed: Mapping[str, float]) -> list[str]:

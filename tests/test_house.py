@@ -22,7 +22,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "forms predictions registration amendment pipeline numbers templates",
     "history verdict chance context attrition numbers.keys numbers.exemptions",
     "document standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature",
-    "versions chain deviations",
+    "versions chain mended declared deviations judged",
     "gate changes appendix render seal evaluate building rerun facts",
     "checks prml pages",
     "verify compare rendering status close amend new explain schema numbers_command challenge export witness",

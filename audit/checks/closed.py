@@ -8,7 +8,9 @@ from typing import Any
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
+from audit.judged import judge_firsts
 from audit.load import parse_json
+from audit.mended import first_outcomes
 from audit.records import log_path
 from audit.registration import Outcome, Registration, Seal, parse_registration
 from audit.verdict import judge
@@ -58,8 +60,13 @@ def _faults(context: Context, outcome: Outcome, seal: Seal, path: str) -> Iterat
     if fault := _other_names(context, registration, outcome, seal):
         yield fault
         return
-    judgements = judge(registration, lambda file: _record(context, outcome, seal, file))
-    verdicts = {judgement.prediction.id: judgement.verdict for judgement in judgements}
+
+    def read(file: str) -> Any:
+        return _record(context, outcome, seal, file)
+
+    judgements = {judgement.prediction.id: judgement for judgement in judge(registration, read)}
+    firsts = judge_firsts(registration, judgements, read, first_outcomes(context, registration))
+    verdicts = {name: firsts[name][1].verdict if name in firsts else judgement.verdict for name, judgement in judgements.items()}
     if verdicts != outcome.verdicts:
         shown = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
         yield f"its verdicts do not follow from its records, which give {shown}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.context import Context
-from audit.deviations import Comparison, asks_for_reasons, deviations_path, find_deviations, give_reasons, open_comparison, read_declared
+from audit.declared import deviations_path, give_reasons, read_declared
+from audit.deviations import Comparison, asks_for_reasons, find_deviations, open_comparison
 from audit.difference import Declared, Difference
 from audit.finding import Finding, Refusal, Severity, several
 from audit.registration import Outcome
@@ -57,7 +58,7 @@ def _open(context: Context, name: str, comparison: Comparison) -> Iterator[Findi
         yield Finding(code="A120", place=place, what=f"declares nothing: {str(refusal).removeprefix(f'{place}: ')}")
     rows = give_reasons(comparison.differences, declared)
     for row in rows:
-        if row.why is None:
+        if row.why is None and row.kind != "outcome":  # A204 asks for those
             yield undeclared(place, row)
     for entry in declared:
         if not any(entry.covers(row) for row in rows):

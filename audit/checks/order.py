@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any
 
 from audit.context import Context
-from audit.finding import Finding, Refusal, Severity
+from audit.declared import declared_outcomes, deviations_path
+from audit.finding import Finding, Severity
 from audit.history import SUBMODULE
-from audit.load import parse_json
 from audit.logs import open_logs
-from audit.order import Order, names_seal, open_order
+from audit.mended import find_mended, judged_paths
+from audit.order import names_seal, open_order
 from audit.registration import Registration, Seal
-from audit.verdict import judge
-from audit.versions import Version, committed_versions, find_mended, first_versions, sealed_tolerances
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -29,22 +27,22 @@ def check(context: Context) -> Iterator[Finding]:
         outcome = context.outcomes.get(seal.id)
         history = context.history
         if history.blob_at(history.head, context.seal_path(seal.id)) is None:  # refuses where an object is missing: not checked, no finding
-            if any((context.root / path).exists() for path in judged_paths(context, registration, seal)):
+            if any((context.root / path).exists() for path in judged_paths(registration, seal)):
                 what, cure = "the outcome exists and the seal is not committed", f"git add {context.config.paths.prereg} && git commit, then run"
                 yield Finding(code="A201", place=context.seal_path(seal.id), what=what, expected="the seal committed first", cure=cure)
             continue
         order = open_order(context, open_logs(context, outcome.commit) if outcome else logs, seal)
-        for path in judged_paths(context, registration, seal):
+        for path in judged_paths(registration, seal):
             for data in judged_versions(context, seal, order.sha256, path):
                 yield from order.rule(path, data) if names_seal(data, seal.id, order.sha256) else _not_under(context, seal, path)
-            yield from _mended(context, order, registration, path)
+            yield from _mended(context, seal.id, path)
             yield from _uncommitted(context, seal, path)
             yield from _outside(context, path)
 
 
 def count(context: Context) -> str:
     """How many judged records."""
-    paths = [path for registration, seal in judged(context) for path in judged_paths(context, registration, seal)]
+    paths = [path for registration, seal in judged(context) for path in judged_paths(registration, seal)]
     return f"{sum(1 for path in paths if (context.root / path).exists())} judged records, {len(context.history.log.parents)} commits"
 
 
@@ -53,11 +51,6 @@ def judged(context: Context) -> Iterator[tuple[Registration, Seal]]:
     for name, seal in context.seals.items():
         if name in context.outcomes or context.holds(context.registrations[name]):
             yield context.registrations[name], seal
-
-
-def judged_paths(context: Context, registration: Registration, seal: Seal) -> list[str]:
-    """The records that hold the metrics, without frozen ones, which are older than the seal by nature."""
-    return sorted({prediction.metric.file for prediction in registration.predictions} - set(seal.origins.values()))
 
 
 def judged_versions(context: Context, seal: Seal, sha256: str, path: str) -> list[bytes]:
@@ -92,49 +85,11 @@ def _uncommitted(context: Context, seal: Seal, path: str) -> Iterator[Finding]:
         yield Finding(code="A201", severity=Severity.NOTE, place=path, what=what)
 
 
-def _mended(context: Context, order: Order, registration: Registration, path: str) -> Iterator[Finding]:
-    """A version under this seal that differs beyond tolerance from the first one, or from one that stands beside it."""
-    outcome = context.outcomes.get(order.seal.id)
-    versions = [
-        version
-        for version in committed_versions(context, order.logs, order.seal, order.sha256, path)
-        if not (outcome and version.blob != outcome.records.get(path) and _came_after(context, version.blob, outcome.commit))
-    ]
-    firsts = first_versions(context, versions)
-    yield from _other_verdicts(context, order, registration, path, firsts, versions)
-    for first, other, moved in find_mended(firsts, versions, sealed_tolerances(registration, path)):
-        key = moved[0]
-        what = f"another outcome under this seal stands in history and differs in {len(moved)} quantities: the first is the outcome"
-        expected, observed = f"{key} as in blob {first.blob[:10]}, committed first", f"{key} in blob {other.blob[:10]}"
-        yield Finding(code="A204", place=path, what=what, expected=expected, observed=observed, cure="restore and report the first")
-
-
-def _other_verdicts(
-    context: Context, order: Order, registration: Registration, path: str, firsts: list[Version], versions: list[Version]
-) -> Iterator[Finding]:
-    """A version that gives another verdict than the first, however near: a record's own tolerance is nobody's registration."""
-    predictions = tuple(item for item in registration.predictions if item.metric.file == path and item.metric.tolerance is None)
-    about = registration.model_copy(update={"predictions": predictions})
-
-    def verdicts(version: Version) -> dict[str, str]:
-        def read(file: str) -> Any:
-            return version.record if file == path else parse_json(context.bytes_of(order.seal.copy_of(file)) or b"", file)
-
-        try:
-            return {item.prediction.id: item.verdict for item in judge(about, read)}
-        except Refusal:
-            return {}
-
-    for first, other in ((first, other) for first in firsts for other in versions if other.sha256 != first.sha256):
-        before, after = verdicts(first), verdicts(other)
-        moved = sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
-        if moved:
-            what = f"another outcome under this seal stands in history and gives {moved[0]} another verdict: the first is the outcome"
-            expected, observed = f"{before[moved[0]]} by blob {first.blob[:10]}, committed first", f"{after[moved[0]]} by blob {other.blob[:10]}"
-            yield Finding(code="A204", place=path, what=what, expected=expected, observed=observed, cure="restore and report the first")
-            return
-
-
-def _came_after(context: Context, blob: str, commit: str) -> bool:
-    history = context.history
-    return all(commit in history.ancestors(new) for new in history.introductions(blob))
+def _mended(context: Context, name: str, path: str) -> Iterator[Finding]:
+    """A version under this seal that differs from the first one, or from one that stands beside it, and that no deviation names."""
+    for found in find_mended(context, name, path):
+        if not any(entry.covers(found.row) for entry in declared_outcomes(context, name)):
+            what = f"another outcome under this seal stands in history and {found.how}: the first is the outcome"
+            entry = f"{{kind: outcome, what: {path}, first: {found.first.sha256}, later: {found.other.sha256}, why: ...}}"
+            cure = f"restore and report the first, or declare both in {deviations_path(context, name)}: {entry}"
+            yield Finding(code="A204", place=path, what=what, expected=found.expected, observed=found.observed, cure=cure)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from audit.checks.order import judged, judged_paths
+from audit.checks.order import judged
 from audit.context import Context
 from audit.digest import md5_bytes, md5_file, md5_tree
 from audit.finding import Finding, Refusal, Severity
+from audit.mended import judged_paths
 from audit.pipeline import DEFINED, LOCKED
 from audit.registration import look_up
 
@@ -178,7 +179,7 @@ def _parameters(context: Context) -> Iterator[Finding]:
 
 
 def _frozen_stages(context: Context) -> Iterator[Finding]:
-    paths = [path for registration, seal in judged(context) for path in judged_paths(context, registration, seal)]
+    paths = [path for registration, seal in judged(context) for path in judged_paths(registration, seal)]
     for stage in sorted(context.pipeline.upstream(paths)):
         if context.pipeline.is_frozen(stage):
             what = f"stage {stage} is frozen: DVC would not notice that a judged record is stale"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from audit.checks.order import judged, judged_paths
+from audit.checks.order import judged
 from audit.context import Context
 from audit.finding import Finding, Refusal, Severity
 from audit.history import call_git
 from audit.load import parse_json
 from audit.logs import open_logs
+from audit.mended import judged_paths
 from audit.order import Order, open_order
 from audit.registration import Registration, Seal
 from audit.tokens import derived_seeds
@@ -39,7 +40,7 @@ def _records(context: Context, registration: Registration, seal: Seal) -> Iterat
     if history.blob_at(history.head, path) is None:
         return
     order = open_order(context, open_logs(context), seal)
-    for record in judged_paths(context, registration, seal):
+    for record in judged_paths(registration, seal):
         for version in committed_versions(context, order.logs, seal, order.sha256, record):
             for commit in history.elsewhere.additions.get(version.blob, ()):
                 if history.blob_at(commit, path) != order.blob:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from audit.chain import standing_amendments
 from audit.context import Context
-from audit.evaluate import AmendedVerdict, PredictionVerdict, Verdicts, compute_verdicts, files_read, read_record
+from audit.evaluate import files_read, read_record
 from audit.finding import Finding, Refusal, Severity
+from audit.judged import AmendedVerdict, PredictionVerdict, Verdicts, compute_verdicts
 from audit.kept import kept_bytes, kept_outcome
+from audit.mended import first_outcomes
 from audit.records import Quantity, parse_model
+from audit.versions import Version
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Every verdicts' record, judged again from its files; what a closed registration keeps, from the files it was closed with."""
     for path, record in context.records.items():
         if record.get("kind") == "verdicts":
+            registration = context.registrations.get(str(record.get("registration")))
+            firsts = first_outcomes(context, registration) if registration else {}  # refuses where history cannot be read: could not check
             try:
                 if (lost := _not_kept(context, path, str(record.get("registration")))) is not None:
                     yield lost
                     continue
-                yield from _again(context, path, parse_model(Verdicts, record, path))
+                yield from _again(context, path, parse_model(Verdicts, record, path), firsts)
             except Refusal as refusal:
                 yield Finding(code="A309", place=path, what=f"cannot be judged again: {refusal}")
 
@@ -41,7 +46,7 @@ def _not_kept(context: Context, path: str, name: str) -> Finding | None:
     return Finding(code="A309", place=path, what=what, expected=words, cure=context.judging(name, amended=True))
 
 
-def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
+def _again(context: Context, path: str, stored: Verdicts, firsts: Mapping[str, tuple[Version, ...]]) -> Iterator[Finding]:
     registration = context.registrations.get(stored.registration)
     if registration is None:
         yield Finding(code="A309", place=path, what=f"judges {stored.registration}, which is no registration here")
@@ -51,8 +56,9 @@ def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     outcome = kept_outcome(context, registration.id) if kept_bytes(context, registration.id, path) else None
     commit = outcome.commit if outcome else None
     again = compute_verdicts(
-        registration, stored.provenance, None if outcome else unmet, lambda file: read_record(context, files[file], commit), seal, links
-    )
+        registration, stored.provenance, None if outcome else unmet, lambda file: read_record(context, files[file], commit), seal, links,
+        firsts,
+    )  # fmt: skip
     if outcome:  # its form may be an older one
         again = _in_form_of(stored, again)
     if seal is None:  # A103: nobody knows its warnings

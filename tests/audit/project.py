@@ -15,7 +15,8 @@ from unittest import mock
 from audit import gate
 from audit.config import load_config
 from audit.context import Context
-from audit.evaluate import Verdicts, evaluate
+from audit.evaluate import evaluate
+from audit.judged import Verdicts
 from audit.records import Frozen, Quantity, Record
 from audit.seal import main as seal_main
 

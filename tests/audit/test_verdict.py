@@ -9,9 +9,9 @@ from project import Project
 
 from audit.close import main as close
 from audit.context import Context
-from audit.evaluate import compute_verdicts
 from audit.evaluate import main as evaluate_main
 from audit.finding import Refusal, Severity
+from audit.judged import compute_verdicts
 from audit.quantities import find_quantity, summarise, summary_fault
 from audit.records import Provenance, Quantity
 from audit.registration import Comparator, Metric, Prediction, Reading, Undecided
