@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+import stat
 import tempfile
 from contextlib import suppress
 from functools import lru_cache
@@ -72,9 +73,11 @@ def measure_depth(text: str | bytes) -> int:
 
 
 def read_bytes(path: Path | str) -> bytes:
-    """The bytes of a file; one line when it is absent or no file."""
+    """The bytes of a file; one line when it is absent or no file (a pipe that nobody writes to is not waited for)."""
     try:
-        with open(path, "rb") as stream:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise OSError("not a regular file")
             return stream.read()
     except OSError as error:
         raise Refusal(path, "cannot be read", expected="a readable file", observed=error.strerror or str(error), cure="restore it") from None

@@ -206,6 +206,9 @@ def _read_stages(value: Any, name: str) -> dict[str, Mapping[str, Any]]:
     stages = (value.get("stages") if isinstance(value, Mapping) else value) or {}
     if not isinstance(stages, Mapping) or not all(isinstance(stage, Mapping) for stage in stages.values()):
         raise Refusal(name, "holds no stages in the form that DVC writes", expected="stages: {name: {cmd: ...}}", cure=f"git checkout HEAD -- {name}")
+    for stage, definition in stages.items():
+        if not isinstance(definition.get("matrix") or {}, Mapping):
+            raise Refusal(name, f"the matrix of stage {stage} has no axes", expected="matrix: {axis: [value, ...]}", cure=f"correct {name}")
     return {str(stage): definition for stage, definition in stages.items()}
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import pytest
 from project import Project
 
@@ -38,3 +41,21 @@ def test_junk_is_a_finding(junk: str, ran: Project) -> None:
         assert all("\n" not in finding.line() and finding.place for finding in report.findings)
         ran.write(path, before)
     assert verify(ran.context()).code == 0
+
+
+@pytest.mark.parametrize("path", ["results/analyse/main.json", "results/analyse/other.json", "prereg/pilot.seal.json", "params.yaml", "dvc.yaml"])
+def test_a_pipe_is_not_waited_for(path: str, ran: Project) -> None:
+    """A named pipe in place of a file, or beside it, does not stop the audit for ever."""
+    (ran.root / path).unlink(missing_ok=True)
+    os.mkfifo(ran.root / path)
+    answers: list[int] = []
+    asked = threading.Thread(target=lambda: answers.append(verify(ran.context()).code), daemon=True)
+    asked.start()
+    asked.join(60)
+    assert answers and answers[0] in (1, 2)
+
+
+def test_a_matrix_of_no_axes(ran: Project) -> None:
+    """What DVC refuses to read is a finding here too, and no traceback."""
+    ran.edit("dvc.yaml", "matrix: {role: [shallow]}", "matrix: [1]")
+    assert verify(ran.context()).code in (1, 2)
