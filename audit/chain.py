@@ -35,7 +35,7 @@ def amendment_seal_paths(context: Context) -> list[str]:
 
 def standing_amendments(context: Context, name: str) -> tuple[Link, ...]:
     """The unbroken chain from the seal of a registration; what hangs on a broken link does not stand, and A118 says so."""
-    if not list((context.root / context.config.paths.prereg).glob(f"{name}.amendment-*.seal.json")):
+    if not context.prereg_files(f"{name}.amendment-", ".seal.json"):
         return ()
     return tuple(_links(context, name))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -121,6 +121,13 @@ class Context:
         return {path: value for path, value in self._parsed.items() if isinstance(value, dict)}
 
     @cached_property
+    def quantities(self) -> dict[str, tuple[tuple[str, Mapping[str, Any]], ...]]:
+        """(key, plain value) of every quantity of each readable record, by path."""
+        from audit.quantities import walk_quantities
+
+        return {path: tuple(walk_quantities(record)) for path, record in self.records.items()}
+
+    @cached_property
     def provenance(self) -> dict[str, Provenance]:
         """What each record says it was made from, by path, where it says so in the right form."""
         from audit.records import Provenance, parse_model
@@ -155,6 +162,17 @@ class Context:
     def readable_logs(self) -> dict[str, RunLog]:
         """The run logs that can be read, by path."""
         return {path: log for path, log in self.run_logs.items() if not isinstance(log, Refusal)}
+
+    def prereg_files(self, start: str, end: str) -> list[str]:
+        """The files directly in `prereg/` whose names start and end so, sorted; the folder is listed once."""
+        return [f"{self.config.paths.prereg}/{name}" for name in self._prereg_names if name.startswith(start) and name.endswith(end)]
+
+    @cached_property
+    def _prereg_names(self) -> list[str]:
+        try:
+            return sorted(os.listdir(self.root / self.config.paths.prereg))
+        except OSError:
+            return []
 
     @cached_property
     def _registration_files(self) -> dict[str, Any]:

@@ -81,8 +81,7 @@ class Comparison:
         """The runs that may have made these bytes: not those that started from the commit that brought their record, or later."""
         history = self.context.history
         for logged in self.logs.naming(digest):
-            log = parse_json(logged.data, logged.path)
-            place, digest_said = str(log.get("record")), str(log.get("record_sha256"))
+            place, digest_said = logged.record, str(logged.said.get("record_sha256"))
             present = self.context.record_bytes.get(place)
             is_here = present is not None and sha256_bytes(present) == digest_said
             record = present if is_here else self._find_bytes(place, digest_said)
@@ -90,7 +89,7 @@ class Comparison:
             before = [commit for commit in commits if not history.knows(logged.commit) or commit not in history.ancestors(logged.commit)]
             if before or not commits:
                 said = self.context.records.get(place, {}) if is_here else self._parse(record)
-                yield Ran(logged, before[-1] if before else None, log, said)
+                yield Ran(logged, before[-1] if before else None, logged.said, said)
 
     def _parse(self, record: bytes | None) -> Mapping[str, Any]:
         try:

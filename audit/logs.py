@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,8 @@ class Logged:
 
     path: str
     data: bytes
+    said: Mapping[str, Any]
+    """The log itself, as a plain value."""
     commit: str
     """The commit the run started from, as the log says."""
     inputs: dict[str, str]
@@ -103,7 +105,7 @@ def _read(path: str, data: bytes, committed: bool) -> Iterator[Logged]:
         value = parse_json(data, path)
         made = frozenset([value["record_sha256"], *_texts(value.get("outputs")).values()])
         maps = (_texts(value.get(name)) for name in ("inputs", "code", "seals"))
-        yield Logged(path, data, str(value["commit"]), *maps, made, str(value.get("record")), str(value.get("stage")), committed)
+        yield Logged(path, data, value, str(value["commit"]), *maps, made, str(value.get("record")), str(value.get("stage")), committed)
     except (Refusal, KeyError, TypeError, AttributeError):
         return  # names nothing, so it can prove nothing; the check of run logs reports a present one
 

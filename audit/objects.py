@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from audit.finding import Refusal
 
@@ -65,7 +66,12 @@ def parse_tree(data: bytes, width: int) -> dict[str, tuple[str, str]]:
     found = ENTRY[width].findall(data)
     if sum(len(mode) + len(entry) + 2 + width for mode, entry, _ in found) != len(data):
         raise ValueError("bytes in a tree that are no entry")
-    return {entry.decode(errors="surrogateescape"): (mode.decode().zfill(6), name.hex()) for mode, entry, name in found}
+    return {entry.decode(errors="surrogateescape"): (_mode(mode), name.hex()) for mode, entry, name in found}
+
+
+@cache
+def _mode(digits: bytes) -> str:
+    return digits.decode().zfill(6)
 
 
 def parse_commit(data: bytes) -> tuple[str, tuple[str, ...]]:

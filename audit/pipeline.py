@@ -180,6 +180,11 @@ def body(definition: Mapping[str, Any]) -> Mapping[str, Any]:
     return done if isinstance(done, Mapping) else definition
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder or file, or lies below it; both are relative to the project."""
+    return path == folder or folder in ("", ".") or path.startswith(folder.rstrip("/") + "/")
+
+
 def folders_of(path: str) -> list[str]:
     """The folders on the way to a path, the nearest first."""
     parts = path.split("/")

@@ -16,7 +16,7 @@ PLAIN = frozenset({float, int, bool, str, type(None)})
 
 def is_quantity(value: Any) -> bool:
     """Whether a plain value is written as a quantity: an object with `value` and `unit`."""
-    return isinstance(value, Mapping) and "value" in value and "unit" in value
+    return isinstance(value, dict) and "value" in value and "unit" in value
 
 
 def walk_quantities(value: Any, key: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -26,7 +26,7 @@ def walk_quantities(value: Any, key: str = "") -> Iterator[tuple[str, Mapping[st
         return
     if isinstance(value, list | tuple) and PLAIN.issuperset(map(type, value)):
         return  # a series of numbers holds no quantity, and most of a record is series
-    children = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
     for name, child in children:
         yield from walk_quantities(child, f"{key}.{name}" if key else str(name))
 

@@ -25,7 +25,7 @@ class Committed:
 def token_paths(context: Context, name: str) -> list[str]:
     """Paths of the seal's time stamps, here or anywhere in history; the unnumbered one first, then by number."""
     folder = context.config.paths.prereg
-    here = {path.relative_to(context.root).as_posix() for path in (context.root / folder).glob(f"{name}*.tsr")}
+    here = set(context.prereg_files(name, ".tsr"))
     paths = here | set(context.history.paths_ever(folder, ".tsr"))
     return sorted((path for path in paths if re.fullmatch(rf"{re.escape(folder)}/{name}(\.\d+)?\.tsr", path)), key=_number)
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from audit.digest import md5_bytes, sha256_bytes, sha256_file, sha256_lines
-from audit.evaluate import Verdicts, compute_verdicts
+from audit.judged import Verdicts, compute_verdicts
 from audit.records import Provenance, Quantity, RunLog, record_bytes
 from audit.registration import Seal, derive_seeds, parse_registration, parse_seal
 from audit.seal import seal_bytes

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from audit.checks.order import judged
 from audit.context import Context
 from audit.digest import md5_bytes, md5_file, md5_tree
 from audit.finding import Finding, Refusal, Severity
 from audit.mended import judged_paths
-from audit.pipeline import DEFINED, LOCKED
+from audit.pipeline import DEFINED, LOCKED, is_below
 from audit.registration import look_up
 
 
@@ -85,7 +85,7 @@ def _chain(context: Context) -> Iterator[Finding]:
 def _restoring(context: Context, path: str, stage: str) -> str:
     """How to make output and lock agree: from HEAD what differs from it, or by the stage; HEAD's copy of what is as it was is no cure."""
     try:
-        changed = [name for name in (path, LOCKED) if any(PurePosixPath(other).is_relative_to(name) for other in context.history.changed)]
+        changed = [name for name in (path, LOCKED) if any(is_below(other, name) for other in context.history.changed)]
     except Refusal:
         changed = [path, LOCKED]
     return f"git checkout HEAD -- {' '.join(changed)}, or dvc repro {stage}" if changed else f"dvc repro {stage}, and commit"
@@ -192,7 +192,7 @@ def _undeclared(context: Context) -> Iterator[Finding]:
         stage = log.stage if context.pipeline.definition(log.stage) else context.pipeline.uncached.get(log.record, "")
         wanted = context.pipeline.depends(stage) if stage else None  # what no stage writes is A312
         read = [name for name in log.inputs if not name.startswith(f"{context.config.paths.prereg}/") and wanted is not None and name not in wanted]
-        missed = [name for name in read if not any(PurePosixPath(name).is_relative_to(dep) for dep in wanted or ())]
+        missed = [name for name in read if not any(is_below(name, dep) for dep in wanted or ())]
         if log.seals and missed:
             what = f"stage {stage} read a file that is none of its dependencies: a change would not make {log.record} stale"
             cure = f"add it to the stage's deps in {DEFINED}, then dvc commit {stage}"
@@ -205,7 +205,7 @@ def _unlogged(context: Context) -> Iterator[Finding]:
         entry = context.pipeline.lock.get(log.stage) or context.pipeline.lock.get(log.stage.split("@")[0]) or {}
         records = [dep["path"] for dep in entry.get("deps") or () if dep["path"] in context.record_bytes] if log.seals else []
         frozen = {path for name in log.seals if name in context.seals for path in context.seals[name].origins.values()}  # read as sealed copies
-        missed = sorted(path for path in {*records} - frozen if not any(PurePosixPath(path).is_relative_to(name) for name in log.inputs))
+        missed = sorted(path for path in {*records} - frozen if not any(is_below(path, name) for name in log.inputs))
         if missed:
             what = f"stage {log.stage} depends on a record that the run of {log.record} does not name as an input"
             cure = "name it in `inputs` at the gate and run again, or drop the dependency"

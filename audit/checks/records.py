@@ -9,7 +9,7 @@ from typing import Any
 from audit.context import Context
 from audit.finding import Finding, Refusal, Severity
 from audit.load import parse_json
-from audit.quantities import summary_fault, walk_quantities
+from audit.quantities import summary_fault
 from audit.records import Quantity, parse_model
 from audit.seal import LFS
 
@@ -23,19 +23,20 @@ def check(context: Context) -> Iterator[Finding]:
         yield Finding(code="A301", place=folder, what=what, expected="the folder itself", cure=cure)
     for path, refusal in context.unreadable.items():
         yield _unreadable(context, path, refusal)
+    schemas: dict[str, bytes | None] = {}
     for path, record in context.records.items():
-        yield from _fits(context, path, record)
+        yield from _fits(context, path, record, schemas)
         if path not in context.provenance:
             what = "does not say what it was made from"
             yield Finding(
                 code="A302", place=f"{path}:provenance", what=what, expected="stage, seals, parameters, seeds, data", cure=RERUN.format(path)
             )
-        yield from _adds_up(path, record)
+        yield from _adds_up(context, path)
 
 
 def count(context: Context) -> str:
     """How many records and quantities."""
-    quantities = sum(1 for record in context.records.values() for _ in walk_quantities(record))
+    quantities = sum(map(len, context.quantities.values()))
     return f"{len(context.record_paths)} records, {quantities} quantities"
 
 
@@ -46,11 +47,12 @@ def _unreadable(context: Context, path: str, refusal: Refusal) -> Finding:
     return Finding(code="A301", place=path, what=str(refusal).removeprefix(f"{path}: "))
 
 
-def _fits(context: Context, path: str, record: dict[str, Any]) -> Iterator[Finding]:
+def _fits(context: Context, path: str, record: dict[str, Any], schemas: dict[str, bytes | None]) -> Iterator[Finding]:
     kind = record.get("kind")
     schema = f"{context.config.paths.schemas}/{kind}.json"
-    data = context.bytes_of(schema) if isinstance(kind, str) and kind.isidentifier() else None
-    if data is None:
+    if schema not in schemas:
+        schemas[schema] = context.bytes_of(schema) if isinstance(kind, str) and kind.isidentifier() else None
+    if (data := schemas[schema]) is None:
         cure = f"commit the JSON Schema of this kind as {context.config.paths.schemas}/KIND.json"
         yield Finding(code="A302", place=path, what="there is no committed schema for its kind", observed=f"kind {kind!r}", cure=cure)
         return
@@ -91,8 +93,8 @@ def _fetch_nothing(uri: str) -> Any:
     raise ValueError(f"it refers to {uri}, outside itself")
 
 
-def _adds_up(path: str, record: dict[str, Any]) -> Iterator[Finding]:
-    for key, value in walk_quantities(record):
+def _adds_up(context: Context, path: str) -> Iterator[Finding]:
+    for key, value in context.quantities[path]:
         try:
             quantity = parse_model(Quantity, value, f"{path}:{key}")
         except Refusal as refusal:

@@ -12,6 +12,7 @@ from audit.judged import AmendedVerdict, PredictionVerdict, Verdicts, compute_ve
 from audit.kept import kept_bytes, kept_outcome
 from audit.mended import first_outcomes
 from audit.records import Quantity, parse_model
+from audit.registration import Registration
 from audit.versions import Version
 
 
@@ -19,13 +20,11 @@ def check(context: Context) -> Iterator[Finding]:
     """Every verdicts' record, judged again from its files; what a closed registration keeps, from the files it was closed with."""
     for path, record in context.records.items():
         if record.get("kind") == "verdicts":
-            registration = context.registrations.get(str(record.get("registration")))
-            firsts = first_outcomes(context, registration) if registration else {}  # refuses where history cannot be read: could not check
             try:
                 if (lost := _not_kept(context, path, str(record.get("registration")))) is not None:
                     yield lost
                     continue
-                yield from _again(context, path, parse_model(Verdicts, record, path), firsts)
+                yield from _again(context, path, parse_model(Verdicts, record, path))
             except Refusal as refusal:
                 yield Finding(code="A309", place=path, what=f"cannot be judged again: {refusal}")
 
@@ -46,7 +45,7 @@ def _not_kept(context: Context, path: str, name: str) -> Finding | None:
     return Finding(code="A309", place=path, what=what, expected=words, cure=context.judging(name, amended=True))
 
 
-def _again(context: Context, path: str, stored: Verdicts, firsts: Mapping[str, tuple[Version, ...]]) -> Iterator[Finding]:
+def _again(context: Context, path: str, stored: Verdicts) -> Iterator[Finding]:
     registration = context.registrations.get(stored.registration)
     if registration is None:
         yield Finding(code="A309", place=path, what=f"judges {stored.registration}, which is no registration here")
@@ -55,6 +54,9 @@ def _again(context: Context, path: str, stored: Verdicts, firsts: Mapping[str, t
     unmet, files = registration.unmet(context.parameters), files_read(context, registration, links)
     outcome = kept_outcome(context, registration.id) if kept_bytes(context, registration.id, path) else None
     commit = outcome.commit if outcome else None
+    firsts = _firsts(context, registration)
+    if firsts is None and any(row.later for row in stored.predictions):
+        return  # the order check says that history cannot be read
     again = compute_verdicts(
         registration, stored.provenance, None if outcome else unmet, lambda file: read_record(context, files[file], commit), seal, links,
         firsts,
@@ -77,6 +79,14 @@ def _again(context: Context, path: str, stored: Verdicts, firsts: Mapping[str, t
     yield from _first_outcome(context, path, stored)
     if stored != again:
         yield Finding(code="A309", place=path, what="counts, reading, predictions or amendments do not follow from the verdicts", cure=cure)
+
+
+def _firsts(context: Context, registration: Registration) -> Mapping[str, tuple[Version, ...]] | None:
+    """The first outcomes by file; None where there is no whole history to find them in."""
+    try:
+        return first_outcomes(context, registration)
+    except Refusal:
+        return None
 
 
 def _in_form_of(stored: Verdicts, again: Verdicts) -> Verdicts:

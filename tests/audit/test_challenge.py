@@ -153,8 +153,9 @@ def test_forged_record_comes_out_otherwise(template: Project, tmp_path: Path, ca
     record = json.loads(project.read("results/analyse/main.json"))
     record["gain"] |= {"value": 9.5, "values": [9.5, 1.5, 2.5]}
     project.write("results/analyse/main.json", json.dumps(record, sort_keys=True, indent=1) + "\n")
+    project.git("commit", "-q", "--amend", "--all", "-m", "Better")  # no commit holds the honest one, which would be the outcome
     project.evaluate()
-    project.commit("Better")
+    project.commit("Judge")
     assert challenge(project, "--nonce", "mine", "--work", str(tmp_path / "rerun")) == 1
     said = capfd.readouterr().out
     assert re.search(r"^P2 +met +9\.5 1 +missed +0\.\d+ 1 +DIFFERS  The gain is large", said, re.MULTILINE)
