@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -21,6 +22,7 @@ from audit.digest import sha256_file, sha256_lines
 from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
 from audit.limits import LIMITS, POINTER
 from audit.load import write_bytes
+from audit.tokens import committed_tokens
 
 COLOURS = {"ok": "green", "FAIL": "red", "??": "yellow", "--": "bright_black"}
 
@@ -61,7 +63,6 @@ def verify(context: Context, stage: str | None = None, disabled: Collection[str]
     """Make every check of a pass (both by default); `disabled` names checks that a test leaves out."""
     made: list[Checked] = []
     blind = False
-    Thread(target=_read_records, args=(context,), daemon=True).start()
     for check in TABLE:
         if check.name in disabled or stage not in (None, check.stage):
             continue
@@ -71,12 +72,6 @@ def verify(context: Context, stage: str | None = None, disabled: Collection[str]
         made.append(run_check(context, check))
         blind = blind or (check.name == "history" and any(finding.severity == Severity.UNCHECKED for finding in made[-1].findings))
     return Report(tuple(made))
-
-
-def _read_records(context: Context) -> None:
-    """Read and parse the records while git is waited for; what refuses here refuses again in the check that asks."""
-    with suppress(Exception):
-        _ = context.records
 
 
 def run_check(context: Context, check: Check) -> Checked:
@@ -126,7 +121,15 @@ def describe_basis(context: Context) -> dict[str, str | int | list[str]]:
         parents = context.history.log.parents
         roots = sorted(commit for commit, those in parents.items() if not those)
         basis |= {"head": context.history.head, "roots": roots, "commits": len(parents)}
+        basis["witness"] = oldest_witness(context)
     return basis
+
+
+def oldest_witness(context: Context) -> str:
+    """The earliest time that a committed time stamp of a seal names, anchored or not: before it nothing outside saw this history; "" without any."""
+    stamped = context.history.paths_ever(context.config.paths.prereg, ".tsr")
+    times = (each.token.time for name in (context.seals if stamped else ()) for each in committed_tokens(context, name))
+    return min(map(datetime.isoformat, times), default="")
 
 
 def read_ahead(context: Context) -> None:
@@ -153,7 +156,8 @@ def as_text(report: Report, basis: Mapping[str, Any] = MappingProxyType({})) -> 
         yield finding.line()
     if basis:
         history = f"{basis['commits']} commits from root {', '.join(root[:10] for root in basis['roots'])}" if "head" in basis else "no history"
-        yield f"checked by the tool whose files hash to {basis['tool'][:16]}, in {history}"
+        oldest = f"oldest witness {basis['witness']}" if basis.get("witness") else "no witness"
+        yield f"checked by the tool whose files hash to {basis['tool'][:16]}, in {history}; {oldest}"
     yield POINTER
     yield summary(report)
 

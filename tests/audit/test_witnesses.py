@@ -19,7 +19,7 @@ from audit.cli import main
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.room import compute_room
-from audit.verify import verify
+from audit.verify import describe_basis, verify
 
 
 def said(p: Project, *roots: Path) -> list[str]:
@@ -49,6 +49,14 @@ def test_root_of_the_verifier_anchors(ran: Project, elsewhere: Path, monkeypatch
     assert any_starts(said(ran, elsewhere), "anchored: the seal existed at ")
     monkeypatch.setenv("AUDIT_ROOTS", str(elsewhere.parent))
     assert any_starts(said(ran), "anchored: the seal existed at ")
+
+
+def test_report_names_the_oldest_witness(ran: Project) -> None:
+    """What outside saw this history first stands beside its root; nothing stands there without a committed time stamp."""
+    assert describe_basis(ran.context())["witness"] == ""
+    stamp(ran)
+    oldest = str(describe_basis(ran.context())["witness"])
+    assert abs(datetime.fromisoformat(oldest) - datetime.now(UTC)) < timedelta(minutes=10)
 
 
 @pytest.mark.parametrize("place", ["prereg/root.pem", "root.pem", "audit/roots/tsa.crt"])
