@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from audit.embedding import EMBEDDING, numeral
+
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
 OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged"})
@@ -61,10 +63,11 @@ def define(
     unjudged: Iterable[str],
 ) -> str:
     """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts."""
-    lines = [PREAMBLE.rstrip()]
+    lines = [PREAMBLE.rstrip(), EMBEDDING.rstrip()]
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")
+        lines += numeral(form, key, plain)
     lines += [rf"\@namedef{{audit@verdict@{name}}}{{{word}}}" for name, word in sorted(verdicts.items())]
     lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
     lines += [rf"\@namedef{{audit@label@{key}}}{{{word}}}" for key, word in sorted(labels.items())]

@@ -19,11 +19,12 @@ from audit.deviations import deviations_path, find_deviations
 from audit.digest import sha256_bytes
 from audit.document import Document, Use, generated_inputs, load_document, template_paths
 from audit.finding import Refusal
-from audit.numbers.format import format_quantity, to_latex
+from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
+from audit.numbers.latex import Latex, escape, latex_text, to_latex
 from audit.provenance import look_up_provenance, provenance_files, provenance_values
 from audit.records import Quantity
-from audit.templates import Latex, Node, environment, is_placeholder, latex_text
+from audit.templates import Node, environment, is_placeholder
 
 __all__ = ["Generated", "generate", "read_header", "shown_marks", "write_generated"]
 
@@ -105,7 +106,7 @@ def print_use(use: Use, keys: Keys) -> tuple[str, str]:
         raise Refusal(use.place, f"key {use.key!r}: {refusal}") from None
     if is_placeholder(plain):
         raise Refusal(use.place, f"key {use.key!r} prints nothing or a placeholder", observed=repr(plain))
-    return to_latex(plain), plain.replace("%", r"\%")
+    return to_latex(plain, use.place), escape(plain)
 
 
 def render_template(context: Context, keys: Keys, path: Path, definitions: str, generated: Generated, macro_sources: set[str]) -> None:

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from audit.finding import Refusal
-from audit.numbers.format import escape, format_quantity, to_latex
+from audit.numbers.format import format_quantity
+from audit.numbers.latex import Latex, latex_text, to_latex
 from audit.quantities import is_quantity
 from audit.records import Quantity, parse_model
 
@@ -20,14 +21,6 @@ __all__ = ["Latex", "Node", "RecordText", "environment", "is_placeholder", "late
 PLACEHOLDER = re.compile(r"^\s*$|\b(?:TODO|TBD|FIXME|XXX+|NaN|nan|None|null|undefined|inf)\b|\?\?|^[-–—.]+$")
 UNWRITTEN = re.compile(r"\b(?:TODO|TBD|FIXME|XXX+)\b|\?\?|^[-–—.\s]*$|^\s*(?:NaN|nan|None|null|undefined|inf)\s*$")
 """The same of prose, where `None of them` and `under the null` are words."""
-GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho . sigma tau upsilon phi chi psi omega".split()
-SIGNS = {">=": r"\ensuremath{\ge}", "<=": r"\ensuremath{\le}", ">": r"\ensuremath{>}", "<": r"\ensuremath{<}", "|": r"\textbar{}", "≥": r"\ensuremath{\ge}",
-         "≤": r"\ensuremath{\le}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}", "−": r"\ensuremath{-}", "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}",
-         "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "°": r"\textdegree{}", "µ": r"\ensuremath{\mu}"}  # fmt: skip
-
-
-class Latex(str):
-    """Text that is already LaTeX: what the filters print."""
 
 
 class RecordText(str):
@@ -86,22 +79,6 @@ def wrap(value: Any, place: str, note: Callable[[str], None]) -> Any:
 def is_placeholder(text: str) -> bool:
     """Whether a generated value is empty or stands for a missing one."""
     return PLACEHOLDER.search(text) is not None
-
-
-def latex_text(text: str, place: str = "text") -> Latex:
-    """Escape text for LaTeX; a character that pdflatex has no form for is refused."""
-    parts = re.split(r"(>=|<=|.)", text, flags=re.DOTALL)
-    return Latex("".join(latex_sign(part, place) for part in parts if part))
-
-
-def latex_sign(sign: str, place: str) -> str:
-    if sign in SIGNS:
-        return SIGNS[sign]
-    if 0x3B1 <= ord(sign[0]) <= 0x3C9:
-        return rf"\ensuremath{{\{GREEK[ord(sign) - 0x3B1]}}}"
-    if len(sign) == 1 and (ord(sign) > 0x17F or (ord(sign) < 32 and sign not in "\n\t")):
-        raise Refusal(place, "a character that LaTeX cannot print here", observed=f"U+{ord(sign):04X}", cure="write it in plain letters")
-    return escape(sign)
 
 
 def print_value(value: Any) -> str:

@@ -1,0 +1,49 @@
+"""Where a value is read before it is typeset: bookmarks, headings set in capitals, siunitx's numbers and columns."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["EMBEDDING", "numeral"]
+
+NUMERAL = re.compile(r"-?[\d,]+(?:\.\d+)?(?:e-?\d+)?")
+
+EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
+\let\audit@robust@verdict\verdict\protected\def\verdict{\audit@robust@verdict}
+\let\audit@robust@prov\prov\protected\def\prov{\audit@robust@prov}
+\let\audit@robust@confirmatory\confirmatory\protected\def\confirmatory{\audit@robust@confirmatory}
+\NewExpandableDocumentCommand\audit@latexval{O{}m}{\csname audit@val@#1@\detokenize{#2}\endcsname}
+\newcommand\audit@latexverdict[1]{\csname audit@verdict@\detokenize{#1}\endcsname}
+\newcommand\audit@latexprov[1]{\csname audit@prov@\detokenize{#1}\endcsname}
+\newcommand\audit@latexlabel[1]{\csname audit@label@\detokenize{#1}\endcsname}
+\NewExpandableDocumentCommand\audit@siunitxval{O{}m}{\ifx\protect\@typeset@protect\expandafter\@firstoftwo\else\expandafter\@secondoftwo\fi
+  {\audit@typeset{#1}{#2}}{\csname audit@number@#1@\detokenize{#2}\endcsname}}
+\NewExpandableDocumentCommand\audit@cellval{O{}m}{\ifx\protect\@typeset@protect\else\protect\audit@alone{#1}{#2}\fi\audit@siunitxval[#1]{#2}}
+\newcommand\audit@alone[2]{\begingroup\@ifundefined{audit@number@#1@\detokenize{#2}}{\audit@unknown{single number}{#2}}{%
+  \@namedef{audit@val@#1@\detokenize{#2}}{}\audit@typeset{#1}{#2}}\endgroup}
+\newcommand\audit@collect[2][]{\g@addto@macro\audit@collected{\audit@alone{#1}{#2}}}
+\let\audit@collected\@empty
+\g@addto@macro\@uclclist{\val\audit@latexval\verdict\audit@latexverdict\prov\audit@latexprov\confirmatory\audit@latexlabel}
+\ExplSyntaxOn
+\cs_if_exist:NT\text_declare_expand_equivalent:Nn{
+  \text_declare_expand_equivalent:Nn\val{\audit@latexval}\text_declare_expand_equivalent:Nn\verdict{\audit@latexverdict}
+  \text_declare_expand_equivalent:Nn\prov{\audit@latexprov}\text_declare_expand_equivalent:Nn\confirmatory{\audit@latexlabel}}
+\cs_new_protected:Npn\audit@parse#1#2{\tl_if_in:nnTF{#1}{\val}
+  {\setbox\z@\hbox{\let\val\audit@collect$#1$}\audit@collected\global\let\audit@collected\@empty
+   \begingroup\let\val\audit@siunitxval\protected@edef\audit@number{#1}\exp_args:NNV\endgroup\audit@siunitx@parse\audit@number#2}
+  {\audit@siunitx@parse{#1}#2}}
+\cs_new_protected:Npn\audit@cell#1{\let\val\audit@cellval\audit@siunitx@cell{#1}}
+\AtBeginDocument{
+  \cs_if_exist:NT\siunitx_number_parse:nN{\let\audit@siunitx@parse\siunitx_number_parse:nN\let\siunitx_number_parse:nN\audit@parse}
+  \cs_if_exist:NT\__siunitx_table_collect_end:n{\let\audit@siunitx@cell\__siunitx_table_collect_end:n\let\__siunitx_table_collect_end:n\audit@cell}}
+\ExplSyntaxOff
+"""
+"""What follows the definitions of our macros: what they expand to where LaTeX wants characters, and siunitx told to look there.
+
+Of a number that siunitx prints, an empty value is typeset beside it, so that its use is noted as any other.
+"""
+
+
+def numeral(form: str, key: str, plain: str) -> list[str]:
+    """The definition of a printed form as siunitx reads it, where it is one number: `-0.22`, `12345`, `1.2e-5`."""
+    return [rf"\@namedef{{audit@number@{form}@{key}}}{{{plain.replace(',', '')}}}"] if NUMERAL.fullmatch(plain) else []
