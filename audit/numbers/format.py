@@ -86,12 +86,11 @@ def format_beside(quantity: Quantity, target: str) -> str:
 
 def format_values(quantity: Quantity, style: str, digits: int) -> str:
     """What the per-unit values say: how many they are, the smallest, the largest, both, or the value with its spread."""
-    values = [to_decimal(value) for value in quantity.values or ()]
-    if not values:
+    if not (values := quantity.values):
         raise Refusal(f"format [{style}]", "the quantity has no per-unit values", cure="use another format")
     if style == "n":
         return format_number(Decimal(len(values)), "integer", 0)
-    least, most = (format_number(bound, quantity.style, digits) for bound in (min(values), max(values)))
+    least, most = (format_number(to_decimal(bound), quantity.style, digits) for bound in (min(values), max(values)))
     if style == "range":
         return f"{least} to {most}" if "-" in least + most else f"{least}–{most}"
     if style != "spread":
@@ -101,7 +100,8 @@ def format_values(quantity: Quantity, style: str, digits: int) -> str:
         return f"{shown} ({least} to {most})"
     if quantity.summary != "mean" or len(values) < 2:
         raise Refusal("format [spread]", "the quantity is neither a median nor a mean of two or more values", cure="use another format")
-    return f"{shown} ± {format_number(WIDE.create_decimal(stdev(values)), quantity.style, digits)}"
+    deviation = WIDE.create_decimal(stdev(map(to_decimal, values)))
+    return f"{shown} ± {format_number(deviation, quantity.style, digits)}"
 
 
 def format_chance(value: Decimal, digits: int, name: str) -> str:

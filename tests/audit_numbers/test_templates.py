@@ -51,7 +51,7 @@ def test_good_templates(paper: Paper, template: str, text: str) -> None:
 BAD = {
     "unknown record": ("<< acc_seed_b >>", "'acc_seed_b' is undefined"),
     "misspelt attribute": ("<< main.untreated.gpa | val >>", "main.untreated has no gpa|gpa"),
-    "unknown key": ('<< q("main.untreated.gpa") >>', "nearest keys: untreated.gap"),
+    "unknown key": ('<< q("main.untreated.gpa") >>', "nearest keys: main.untreated.gap"),
     "a quantity without the filter": ("<< main.untreated.gap >>", "printed without the filter"),
     "arithmetic": ("<< main.untreated.gap.value * 1.1 >>", "only quantities and text"),
     "arithmetic through the filter": ("<< (main.untreated.gap.value * 1.1) | val >>", "takes a quantity"),
