@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["EMBEDDING", "numeral"]
+__all__ = ["EMBEDDING", "numeral", "read_number"]
 
 NUMERAL = re.compile(r"-?[\d,]+(?:\.\d+)?(?:e-?\d+)?")
 
@@ -44,6 +44,12 @@ Of a number that siunitx prints, an empty value is typeset beside it, so that it
 """
 
 
+def read_number(plain: str) -> str | None:
+    """A printed form as siunitx reads it, where it is one number: `-0.22`, `12345`, `1.2e-5`."""
+    return plain.replace(",", "") if NUMERAL.fullmatch(plain) else None
+
+
 def numeral(form: str, key: str, plain: str) -> list[str]:
-    """The definition of a printed form as siunitx reads it, where it is one number: `-0.22`, `12345`, `1.2e-5`."""
-    return [rf"\@namedef{{audit@number@{form}@{key}}}{{{plain.replace(',', '')}}}"] if NUMERAL.fullmatch(plain) else []
+    """The definition of a printed form for siunitx, where it is one number."""
+    number = read_number(plain)
+    return [] if number is None else [rf"\@namedef{{audit@number@{form}@{key}}}{{{number}}}"]

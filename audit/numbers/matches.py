@@ -87,6 +87,8 @@ class Matches:
         for key, _, stored, shown in self.quantities:
             if same_number(shown, value, literal.percent) or stored.is_zero() or abs(stored) > Decimal("1e15") or digits > 12:
                 continue
+            if value.is_zero():
+                return
             if not literal.percent and round_decimal(stored, digits) == value:
                 yield Match(key, rf"\val[fixed.{digits}]{{{key}}}", f"{value:f}", f"a rounding of {shown}" if stored != value else f"the same as {shown}")
             elif (literal.percent or digits < 3) and round_decimal(stored * 100, digits) == value:
