@@ -73,7 +73,8 @@ def test_headings_captions_and_bookmarks(paper: Paper, capsys: pytest.CaptureFix
     assert text.count("Results of −0.22, 31.2%, met") == 2 and "RESULTS OF −0.22, 31.2%, MET" in text
     assert "Figure 1.1: From 0.0887." in text and "1.1 Of 0.0887" in text
     (paper.root / "out").mkdir()
-    outline = (build(paper.context, paper.root / "out").parent / "paper.out").read_text()
+    build(paper.context, paper.root / "out")
+    outline = (paper.root / "out/paper.out").read_text()
     written = re.findall(r"\{(\\376\\377[^}]*)\}", outline)[-1]
     title = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), written).encode("latin-1").decode("utf-16")
     assert title == "Results of -0.22, 31.2%, met"
