@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from audit.embedding import EMBEDDING, numeral
+from audit.embedding import EMBEDDING, embed
 
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
@@ -67,7 +67,7 @@ def define(
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")
-        lines += numeral(form, key, plain)
+        lines += embed(form, key, plain)
     lines += [rf"\@namedef{{audit@verdict@{name}}}{{{word}}}" for name, word in sorted(verdicts.items())]
     lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
     lines += [rf"\@namedef{{audit@label@{key}}}{{{word}}}" for key, word in sorted(labels.items())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["EMBEDDING", "numeral", "read_number"]
+__all__ = ["EMBEDDING", "embed", "read_number"]
 
 NUMERAL = re.compile(r"-?[\d,]+(?:\.\d+)?(?:e-?\d+)?")
 
@@ -12,7 +12,7 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
 \let\audit@robust@verdict\verdict\protected\def\verdict{\audit@robust@verdict}
 \let\audit@robust@prov\prov\protected\def\prov{\audit@robust@prov}
 \let\audit@robust@confirmatory\confirmatory\protected\def\confirmatory{\audit@robust@confirmatory}
-\NewExpandableDocumentCommand\audit@latexval{O{}m}{\csname audit@val@#1@\detokenize{#2}\endcsname}
+\NewExpandableDocumentCommand\audit@whole{O{}m}{\csname audit@whole@#1@\detokenize{#2}\endcsname}
 \newcommand\audit@latexverdict[1]{\csname audit@verdict@\detokenize{#1}\endcsname}
 \newcommand\audit@latexprov[1]{\csname audit@prov@\detokenize{#1}\endcsname}
 \newcommand\audit@latexlabel[1]{\csname audit@label@\detokenize{#1}\endcsname}
@@ -20,13 +20,14 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
   {\audit@typeset{#1}{#2}}{\csname audit@number@#1@\detokenize{#2}\endcsname}}
 \NewExpandableDocumentCommand\audit@cellval{O{}m}{\ifx\protect\@typeset@protect\else\protect\audit@alone{#1}{#2}\fi\audit@siunitxval[#1]{#2}}
 \newcommand\audit@alone[2]{\begingroup\@ifundefined{audit@number@#1@\detokenize{#2}}{\audit@unknown{single number}{#2}}{%
+  \expandafter\let\csname audit@plain@#1@\detokenize{#2}\expandafter\endcsname\csname audit@number@#1@\detokenize{#2}\endcsname
   \@namedef{audit@val@#1@\detokenize{#2}}{}\audit@typeset{#1}{#2}}\endgroup}
 \newcommand\audit@collect[2][]{\g@addto@macro\audit@collected{\audit@alone{#1}{#2}}}
 \let\audit@collected\@empty
-\g@addto@macro\@uclclist{\val\audit@latexval\verdict\audit@latexverdict\prov\audit@latexprov\confirmatory\audit@latexlabel}
+\g@addto@macro\@uclclist{\val\audit@whole\verdict\audit@latexverdict\prov\audit@latexprov\confirmatory\audit@latexlabel}
 \ExplSyntaxOn
 \cs_if_exist:NT\text_declare_expand_equivalent:Nn{
-  \text_declare_expand_equivalent:Nn\val{\audit@latexval}\text_declare_expand_equivalent:Nn\verdict{\audit@latexverdict}
+  \text_declare_expand_equivalent:Nn\val{\audit@whole}\text_declare_expand_equivalent:Nn\verdict{\audit@latexverdict}
   \text_declare_expand_equivalent:Nn\prov{\audit@latexprov}\text_declare_expand_equivalent:Nn\confirmatory{\audit@latexlabel}}
 \cs_new_protected:Npn\audit@parse#1#2{\tl_if_in:nnTF{#1}{\val}
   {\setbox\z@\hbox{\let\val\audit@collect$#1$}\audit@collected\global\let\audit@collected\@empty
@@ -49,7 +50,8 @@ def read_number(plain: str) -> str | None:
     return plain.replace(",", "") if NUMERAL.fullmatch(plain) else None
 
 
-def numeral(form: str, key: str, plain: str) -> list[str]:
-    """The definition of a printed form for siunitx, where it is one number."""
+def embed(form: str, key: str, plain: str) -> list[str]:
+    """Two definitions of a printed form: one token that capitals leave alone, and, where it is one number, what siunitx reads."""
     number = read_number(plain)
-    return [] if number is None else [rf"\@namedef{{audit@number@{form}@{key}}}{{{number}}}"]
+    whole = rf"\protected\@namedef{{audit@whole@{form}@{key}}}{{\audit@typeset{{{form}}}{{{key}}}}}"
+    return [whole] if number is None else [whole, rf"\@namedef{{audit@number@{form}@{key}}}{{{number}}}"]

@@ -24,7 +24,7 @@ PLACES = {
     "list and footnote": (rf"\begin{{description}}\item[\val{{{U}.share}}] item\footnote{{Of \val{{{U}.neg}}.}}\end{{description}}", "31.2% item"),
     "tabularx": (rf"\begin{{tabularx}}{{5cm}}{{lX}} a & \val{{{U}.neg}} \\ \end{{tabularx}}", "a −0.22"),
     "num": (rf"\num{{\val{{{U}.neg}}}}, $\num{{\val[fixed.2]{{{U}.gap}}}}$, \num{{\val{{{U}.tiny}}}}, \num{{\val{{main.large}}}}.", "−0.22, 0.09, 1.2 × 10−5 , 12 345."),
-    "qty": (rf"\qty{{\val{{{U}.gap}}}}{{\metre}}, \SI{{\val{{{U}.neg}}}}{{\metre}}, \numrange{{\val{{main.low}}}}{{\val{{main.mean}}}}.", "0.0887 m, −0.22 m, 0.25 to 0.50."),
+    "qty": (rf"\qty{{\val{{{U}.gap}}}}{{\metre}}, \SI{{\val{{{U}.neg}}}}{{\metre}}.", "0.0887 m, −0.22 m."),
     "column S": (
         rf"\begin{{tabular}}{{lS[table-format=-1.4]}} & {{of \val{{main.mean}}}} \\ b & \val{{{U}.neg}} \\ c & \val[fixed.2]{{{U}.gap}} \\ d & \val{{main.large}} \\ \end{{tabular}}", "of 0.50 b −0.22 c 0.09 d12 345",
     ),
