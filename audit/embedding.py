@@ -18,10 +18,10 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
 \newcommand\audit@latexlabel[1]{\csname audit@label@\detokenize{#1}\endcsname}
 \NewExpandableDocumentCommand\audit@siunitxval{O{}m}{\ifx\protect\@typeset@protect\expandafter\@firstoftwo\else\expandafter\@secondoftwo\fi
   {\audit@typeset{#1}{#2}}{\csname audit@number@#1@\detokenize{#2}\endcsname}}
-\NewExpandableDocumentCommand\audit@cellval{O{}m}{\ifx\protect\@typeset@protect\else\protect\audit@alone{#1}{#2}\fi\audit@siunitxval[#1]{#2}}
+\NewExpandableDocumentCommand\audit@cellval{O{}m}{\ifx\protect\@typeset@protect\else\protect\audit@beside{#1}{#2}\fi\audit@siunitxval[#1]{#2}}
 \newcommand\audit@alone[2]{\begingroup\@ifundefined{audit@number@#1@\detokenize{#2}}{\audit@unknown{single number}{#2}}{%
-  \expandafter\let\csname audit@plain@#1@\detokenize{#2}\expandafter\endcsname\csname audit@number@#1@\detokenize{#2}\endcsname
   \@namedef{audit@val@#1@\detokenize{#2}}{}\audit@typeset{#1}{#2}}\endgroup}
+\newcommand\audit@beside[2]{\audit@alone{#1}{#2}\kern1sp}
 \newcommand\audit@collect[2][]{\g@addto@macro\audit@collected{\audit@alone{#1}{#2}}}
 \let\audit@collected\@empty
 \g@addto@macro\@uclclist{\val\audit@whole\verdict\audit@latexverdict\prov\audit@latexprov\confirmatory\audit@latexlabel}
@@ -29,11 +29,12 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
 \cs_if_exist:NT\text_declare_expand_equivalent:Nn{
   \text_declare_expand_equivalent:Nn\val{\audit@whole}\text_declare_expand_equivalent:Nn\verdict{\audit@latexverdict}
   \text_declare_expand_equivalent:Nn\prov{\audit@latexprov}\text_declare_expand_equivalent:Nn\confirmatory{\audit@latexlabel}}
+\cs_new_protected:Npn\audit@group{\keys_set:nn{siunitx}{group-digits=integer,group-minimum-digits=5,group-separator={,}}}
 \cs_new_protected:Npn\audit@parse#1#2{\tl_if_in:nnTF{#1}{\val}
-  {\setbox\z@\hbox{\let\val\audit@collect$#1$}\audit@collected\global\let\audit@collected\@empty
+  {\audit@group\setbox\z@\hbox{\let\val\audit@collect$#1$}\audit@collected\global\let\audit@collected\@empty
    \begingroup\let\val\audit@siunitxval\protected@edef\audit@number{#1}\exp_args:NNV\endgroup\audit@siunitx@parse\audit@number#2}
   {\audit@siunitx@parse{#1}#2}}
-\cs_new_protected:Npn\audit@cell#1{\let\val\audit@cellval\audit@siunitx@cell{#1}}
+\cs_new_protected:Npn\audit@cell#1{\tl_if_in:nnT{#1}{\val}{\audit@group\keys_set:nn{siunitx}{table-align-text-before=false}}\let\val\audit@cellval\audit@siunitx@cell{#1}}
 \AtBeginDocument{
   \cs_if_exist:NT\siunitx_number_parse:nN{\let\audit@siunitx@parse\siunitx_number_parse:nN\let\siunitx_number_parse:nN\audit@parse}
   \cs_if_exist:NT\__siunitx_table_collect_end:n{\let\audit@siunitx@cell\__siunitx_table_collect_end:n\let\__siunitx_table_collect_end:n\audit@cell}}
@@ -41,7 +42,7 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
 """
 """What follows the definitions of our macros: what they expand to where LaTeX wants characters, and siunitx told to look there.
 
-Of a number that siunitx prints, an empty value is typeset beside it, so that its use is noted as any other.
+A number that siunitx prints is grouped as ours are, and an empty value is typeset beside it, so that its use is noted as any other.
 """
 
 

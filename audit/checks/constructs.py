@@ -38,7 +38,7 @@ COUNTERS = frozenset(
     "enumi enumii enumiii enumiv MaxMatrixCols biburlnumpenalty biburlucpenalty biburllcpenalty LTchunksize algorithm subfigure subtable parentequation".split()
 )  # fmt: skip
 """Counters of LaTeX's own pages, floats and headings."""
-ROUNDING = re.compile(r"(?<![\w-])(round-[a-z-]+|(?:minimum-decimal|minimum-integer)-digits|drop-exponent|evaluate-expression)\s*(?:=(?!\s*(?:none|false)\b)|[,\]}])")
+ROUNDING = re.compile(r"(?<![\w-])(round-[a-z-]+|(?:minimum-decimal|minimum-integer)-digits|drop-exponent|table-auto-round|evaluate-expression)\s*(?:=(?!\s*(?:none|false)\b)|[,\]}])")
 """Options of siunitx that print other digits than it was given."""
 
 
