@@ -151,6 +151,14 @@ def format_scientific(value: Decimal, digits: int) -> str:
     return f"{mantissa:f}" if exponent == 0 else f"{mantissa:f}e{exponent}"
 
 
+def significant(value: Decimal) -> str:
+    """A number with the digits it has, small ones with a power of ten: `0.05`, `1.2e-5`."""
+    plain = value.normalize()
+    if plain.is_zero() or plain.adjusted() >= -4:
+        return f"{plain:f}"
+    return format_scientific(plain, len(plain.as_tuple().digits) - 1)
+
+
 def format_word(value: int, capital: bool) -> str:
     """`eight`, `twenty-one`; from 0 to 99."""
     if not 0 <= value <= 99:

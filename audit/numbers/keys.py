@@ -80,4 +80,4 @@ class Keys:
         leaf = key.rpartition(".")[2]
         close = get_close_matches(key, list(self.quantities), n=SHOWN, cutoff=0.6)
         namesakes = get_close_matches(key, [other for other in self.quantities if other.rpartition(".")[2] == leaf], n=SHOWN, cutoff=0)
-        return list(dict.fromkeys([*close[:1], *namesakes, *close]))[:SHOWN] or get_close_matches(key, list(self.quantities), n=1, cutoff=0.3)
+        return list(dict.fromkeys([*close[:1], *namesakes, *close]))[:SHOWN] or get_close_matches(key, list(self.quantities), n=1, cutoff=0.45)

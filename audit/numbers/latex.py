@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
 from audit.finding import Refusal
 
@@ -14,6 +15,8 @@ SIGNS = {">=": r"\ensuremath{\ge}", "<=": r"\ensuremath{\le}", ">": r"\ensuremat
          "≤": r"\ensuremath{\le}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}", "−": r"\ensuremath{-}", "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}",
          "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "°": r"\textdegree{}", "µ": r"\ensuremath{\mu}", "Ω": r"\ensuremath{\Omega}",
          "·": r"\ensuremath{\cdot}", "²": r"\ensuremath{^2}", "³": r"\ensuremath{^3}"}  # fmt: skip
+POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-])0*(\d+)(?!\w)")
+"""A number as programs write it, in a text: a digest has no sign in it."""
 JOINTS = {"–": r"\mbox{--}", " to ": r"\ \mbox{to}\ "}
 """What joins the numbers of one printed form, so that it holds in formulas too."""
 ESCAPES = {
@@ -66,8 +69,10 @@ def escape(text: str) -> str:
 
 def latex_text(text: str, place: str = "text") -> Latex:
     """Escape text for LaTeX; a character that pdflatex has no form for is refused."""
-    parts = re.split(r"(>=|<=|.)", text, flags=re.DOTALL)
-    return Latex("".join(latex_sign(part, place) for part in parts if part))
+    pieces = POWER.split(text)
+    powers = (rf"\ensuremath{{{digits}\times 10^{{{sign.strip('+')}{power}}}}}" for digits, sign, power in zip(*(pieces[part::4] for part in (1, 2, 3)), strict=True))
+    plain = ("".join(latex_sign(sign, place) for sign in re.findall(r">=|<=|.", piece, re.DOTALL)) for piece in pieces[::4])
+    return Latex("".join(part for pair in zip_longest(plain, powers, fillvalue="") for part in pair))
 
 
 def latex_sign(sign: str, place: str) -> str:

@@ -92,7 +92,8 @@ class Matches:
             if not literal.percent and round_decimal(stored, digits) == value:
                 yield Match(key, rf"\val[fixed.{digits}]{{{key}}}", f"{value:f}", f"a rounding of {shown}" if stored != value else f"the same as {shown}")
             elif (literal.percent or digits < 3) and round_decimal(stored * 100, digits) == value:
-                yield Match(key, rf"\val[percent.{digits}]{{{key}}}", f"{value:f}%", f"the percentage of {shown}" if "%" not in shown else f"{shown} without its sign")
+                why = f"the percentage of {shown}" if "%" not in shown else f"a rounding of {shown}" if literal.percent else f"{shown} without its sign"
+                yield Match(key, rf"\val[percent.{digits}]{{{key}}}", f"{value:f}%", why)
 
     def of_word(self, literal: Literal) -> Iterator[Match]:
         """Whole numbers that would be written with these words."""
