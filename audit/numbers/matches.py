@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -57,9 +58,19 @@ class Matches:
         return found
 
     @cached_property
-    def units(self) -> list[tuple[str, str, str]]:
-        """Key, format and printed form of what the per-unit values say: their number, the smallest and the largest."""
-        return [(key, form, format_quantity(quantity, form)) for key, quantity, _, _ in self.quantities if quantity.values for form in ("n", "min", "max")]
+    def printed(self) -> dict[tuple[Decimal, bool], list[tuple[str, str, str]]]:
+        """(number, whether in percent) -> key, option and printed form: of each quantity, and of what its per-unit values say."""
+        found: dict[tuple[Decimal, bool], list[tuple[str, str, str]]] = {}
+        for key, quantity, _, own in self.quantities:
+            forms = {"": own, **({f"[{form}]": format_quantity(quantity, form) for form in ("n", "min", "max")} if quantity.values else {})}
+            for option, shown in forms.items():
+                found.setdefault((read(shown), shown.endswith("%")), []).append((key, option, shown))
+        return found
+
+    @cached_property
+    def ordered(self) -> list[tuple[Decimal, str, str]]:
+        """Value, key and printed form of every quantity that can be rounded, by value."""
+        return sorted((value, key, shown) for key, _, value, shown in self.quantities if value and abs(value) <= Decimal("1e15"))
 
     def of(self, literal: Literal) -> list[Match]:
         """Every match of a typed number: its printed forms first, then roundings and percentages."""
@@ -74,26 +85,29 @@ class Matches:
 
     def of_printed(self, value: Decimal, literal: Literal) -> Iterator[Match]:
         """Quantities that print the number in their own form, and those whose per-unit values give it."""
-        for key, _, _, shown in self.quantities:
-            if same_number(shown, value, literal.percent):
-                yield Match(key, rf"\val{{{key}}}", shown)
-        for key, form, shown in self.units:
-            if same_number(shown, value, literal.percent):
-                yield Match(key, rf"\val[{form}]{{{key}}}", shown)
+        found = self.printed.get((value, literal.percent), ())
+        for key, option, shown in sorted(found, key=lambda each: each[1]):
+            if same_digits(shown, value):
+                yield Match(key, rf"\val{option}{{{key}}}", shown)
 
     def of_rounded(self, value: Decimal, literal: Literal) -> Iterator[Match]:
         """Quantities that print another form and, with as many digits as were typed, would print the number or its percentage."""
         digits = max(0, -int(value.as_tuple().exponent))
-        for key, _, stored, shown in self.quantities:
-            if same_number(shown, value, literal.percent) or stored.is_zero() or abs(stored) > Decimal("1e15") or digits > 12:
-                continue
-            if value.is_zero():
-                return
-            if not literal.percent and round_decimal(stored, digits) == value:
-                yield Match(key, rf"\val[fixed.{digits}]{{{key}}}", f"{value:f}", f"a rounding of {shown}" if stored != value else f"the same as {shown}")
-            elif (literal.percent or digits < 3) and round_decimal(stored * 100, digits) == value:
+        if value.is_zero() or digits > 12:
+            return
+        for stored, key, shown in self.near(value, digits) if not literal.percent else ():
+            if round_decimal(stored, digits) == value and not prints(shown, value, percent=False):
+                why = f"a rounding of {shown}" if stored != value else f"the same as {shown}"
+                yield Match(key, rf"\val[fixed.{digits}]{{{key}}}", f"{value:f}", why)
+        for stored, key, shown in self.near(value / 100, digits + 2) if literal.percent or digits < 3 else ():
+            if round_decimal(stored * 100, digits) == value and not prints(shown, value, literal.percent):
                 why = f"the percentage of {shown}" if "%" not in shown else f"a rounding of {shown}" if literal.percent else f"{shown} without its sign"
                 yield Match(key, rf"\val[percent.{digits}]{{{key}}}", f"{value:f}%", why)
+
+    def near(self, value: Decimal, digits: int) -> list[tuple[Decimal, str, str]]:
+        """The quantities that may round to a number of so many digits."""
+        reach = Decimal(1).scaleb(-digits) / 2
+        return self.ordered[bisect_left(self.ordered, (value - reach,)) : bisect_right(self.ordered, (value + reach, "\uffff"))]
 
     def of_word(self, literal: Literal) -> Iterator[Match]:
         """Whole numbers that would be written with these words."""
@@ -123,9 +137,16 @@ class Matches:
         return f"nearest: {', '.join(match.describe() for match in found[:SHOWN])}{more}"
 
 
-def same_number(shown: str, value: Decimal, percent: bool) -> bool:
+def read(shown: str) -> Decimal:
+    """The number of a printed form, of a percentage without its sign."""
+    return Decimal(shown.rstrip("%").replace(",", ""))
+
+
+def prints(shown: str, value: Decimal, percent: bool) -> bool:
     """Whether a printed form is this number with these digits, percent sign included."""
-    if shown.endswith("%") != percent:
-        return False
-    plain = Decimal(shown.rstrip("%").replace(",", ""))
-    return plain == value and ("e" in shown or plain.as_tuple().exponent == value.as_tuple().exponent)
+    return shown.endswith("%") == percent and read(shown) == value and same_digits(shown, value)
+
+
+def same_digits(shown: str, value: Decimal) -> bool:
+    """Whether a form that prints this number has as many decimal places."""
+    return "e" in shown or read(shown).as_tuple().exponent == value.as_tuple().exponent
