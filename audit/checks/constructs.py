@@ -11,6 +11,7 @@ from audit.document import load_document
 from audit.finding import Finding
 from audit.numbers.exemptions import load_exemptions
 from audit.numbers.scan import Scan
+from audit.numbers.siunitx import find_rounding
 
 CODE = "A407"
 NAMES = "|".join(sorted(OURS | {"auditval"}))
@@ -38,8 +39,6 @@ COUNTERS = frozenset(
     "enumi enumii enumiii enumiv MaxMatrixCols biburlnumpenalty biburlucpenalty biburllcpenalty LTchunksize algorithm subfigure subtable parentequation".split()
 )  # fmt: skip
 """Counters of LaTeX's own pages, floats and headings."""
-ROUNDING = re.compile(r"(?<![\w-])(round-[a-z-]+|(?:minimum-decimal|minimum-integer)-digits|drop-exponent|table-auto-round|evaluate-expression)\s*(?:=(?!\s*(?:none|false)\b)|[,\]}])")
-"""Options of siunitx that print other digits than it was given."""
 
 
 def check_constructs(context: Context) -> Iterator[Finding]:
@@ -68,6 +67,4 @@ def find_constructs(scan: Scan) -> Iterator[tuple[str, str, str]]:
             yield f"\\{name}", scan.place(offset), f"sets the counter {counter[1]}, which can print a number"
         if name == "^" and source.startswith("^", offset + 2):
             yield "^^", scan.place(offset), "writes a character by its number"
-    aside = scan.reading.aside
-    for option in ROUNDING.finditer(aside.text()):
-        yield option[1], scan.place(aside.source(option.start())), "lets LaTeX round numbers"
+    yield from find_rounding(scan)
