@@ -11,7 +11,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 from audit.context import Context
-from audit.document import load_document
+from audit.document import generated_inputs, load_document
 from audit.finding import FOUND, HOLDS, Refusal, several
 from audit.load import read_bytes, write_bytes
 from audit.numbers.exemptions import load_exemptions, match_exemptions
@@ -70,8 +70,14 @@ def main(files: Sequence[Path], yes: bool, ask: Ask | None = None) -> int:
         rewrite(context, edits, write=yes or ask is not None)
     left = len(typed) - (len(chosen) if yes or ask else 0)
     made = f"{several(len(chosen), 'number')} bound" if yes or ask else f"{several(len(chosen), 'number')} would be bound by --yes, nothing is changed"
-    print(f"{made}; {several(left, 'typed result')} left" + ("; then audit render" if chosen and (yes or ask) else ""))
+    print(f"{made}; {several(left, 'typed result')} left" + (f"; then {what_follows(context)}" if chosen and (yes or ask) else ""))
     return FOUND if left else HOLDS
+
+
+def what_follows(context: Context) -> str:
+    """What makes the new macros print."""
+    included = "macros.tex" in generated_inputs(context, load_document(context))
+    return "audit render" if included else "audit render, and \\input{generated/macros} in the preamble"
 
 
 def find_typed(context: Context, files: Sequence[Path]) -> list[Typed]:

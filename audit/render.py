@@ -154,8 +154,8 @@ def render_template(context: Context, keys: Keys, path: Path, definitions: str, 
 
 
 def find_typed(context: Context, place: str, scanned: str) -> Iterator[str]:
-    """Measured numbers of a rendered template that no filter printed; those of its source are A401."""
-    seen = {number.literal.text for scan in load_document(context).templates if scan.path == place for number in scan.numbers if number.cls == "result"}
+    """Measured numbers of a rendered template that no filter printed and that are not typed in its source, where A401 sees them."""
+    seen = {number.literal.text for scan in load_document(context).templates if scan.path == place for number in scan.numbers}
     for number in scan_text(scanned, place, preamble=False).numbers:
         if number.cls == "result" and number.literal.text not in seen:
             yield number.literal.text
