@@ -22,7 +22,7 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
 \newcommand\audit@alone[2]{\begingroup\@ifundefined{audit@number@#1@\detokenize{#2}}{\audit@unknown{single number}{#2}}{%
   \@namedef{audit@val@#1@\detokenize{#2}}{}\audit@typeset{#1}{#2}}\endgroup}
 \newcommand\audit@beside[2]{\audit@alone{#1}{#2}\kern1sp}
-\newcommand\audit@collect[2][]{\g@addto@macro\audit@collected{\audit@alone{#1}{#2}}}
+\newcommand\audit@collect[2][]{\@ifundefined{audit@number@#1@\detokenize{#2}}{\audit@unknown{single number}{#2}}{}\g@addto@macro\audit@collected{\audit@alone{#1}{#2}}}
 \let\audit@collected\@empty
 \g@addto@macro\@uclclist{\val\audit@whole\verdict\audit@latexverdict\prov\audit@latexprov\confirmatory\audit@latexlabel}
 \ExplSyntaxOn
@@ -31,12 +31,15 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
   \text_declare_expand_equivalent:Nn\prov{\audit@latexprov}\text_declare_expand_equivalent:Nn\confirmatory{\audit@latexlabel}}
 \cs_new_protected:Npn\audit@group{\keys_set:nn{siunitx}{group-digits=integer,group-minimum-digits=5,group-separator={,}}}
 \cs_new_protected:Npn\audit@parse#1#2{\tl_if_in:nnTF{#1}{\val}
-  {\audit@group\setbox\z@\hbox{\let\val\audit@collect$#1$}\audit@collected\global\let\audit@collected\@empty
+  {\audit@group\setbox\z@\hbox{\let\val\audit@collect$#1$}\seq_gput_right:NV\g_audit_waiting_seq\audit@collected\global\let\audit@collected\@empty
    \begingroup\let\val\audit@siunitxval\protected@edef\audit@number{#1}\exp_args:NNV\endgroup\audit@siunitx@parse\audit@number#2}
   {\audit@siunitx@parse{#1}#2}}
+\seq_new:N\g_audit_waiting_seq
+\cs_new_protected:Npn\audit@print#1{\seq_gpop_left:NNT\g_audit_waiting_seq\audit@next{\audit@next}\audit@siunitx@print{#1}}
 \cs_new_protected:Npn\audit@cell#1{\tl_if_in:nnT{#1}{\val}{\audit@group\keys_set:nn{siunitx}{table-align-text-before=false}}\let\val\audit@cellval\audit@siunitx@cell{#1}}
 \AtBeginDocument{
-  \cs_if_exist:NT\siunitx_number_parse:nN{\let\audit@siunitx@parse\siunitx_number_parse:nN\let\siunitx_number_parse:nN\audit@parse}
+  \cs_if_exist:NT\siunitx_number_parse:nN{\let\audit@siunitx@parse\siunitx_number_parse:nN\let\siunitx_number_parse:nN\audit@parse
+    \let\audit@siunitx@print\siunitx_print_number:n\let\siunitx_print_number:n\audit@print}
   \cs_if_exist:NT\__siunitx_table_collect_end:n{\let\audit@siunitx@cell\__siunitx_table_collect_end:n\let\__siunitx_table_collect_end:n\audit@cell}}
 \ExplSyntaxOff
 """

@@ -25,6 +25,10 @@ PLACES = {
     "tabularx": (rf"\begin{{tabularx}}{{5cm}}{{lX}} a & \val{{{U}.neg}} \\ \end{{tabularx}}", "a −0.22"),
     "num": (rf"\num{{\val{{{U}.neg}}}}, $\num{{\val[fixed.2]{{{U}.gap}}}}$, \num{{\val{{{U}.tiny}}}}, \num{{\val{{main.large}}}}.", "−0.22, 0.09, 1.2 × 10−5 , 12,345."),
     "qty": (rf"\qty{{\val{{{U}.gap}}}}{{\metre}}, \SI{{\val{{{U}.neg}}}}{{\metre}}.", "0.0887 m, −0.22 m."),
+    "ranges and lists": (
+        rf"\numrange{{\val{{main.low}}}}{{\val{{main.mean}}}} or \qtyrange{{\val{{{U}.neg}}}}{{\val{{main.mean}}}}{{\metre}} or \numlist{{\val{{main.low}};\val{{main.mean}};\val{{{U}.gap}}}}.",
+        "0.25 to 0.50 or −0.22 m to 0.50 m or 0.25, 0.50 and 0.0887.",
+    ),
     "column S without a format": (
         rf"\begin{{tabular}}{{lS}} e & \val{{{U}.neg}} \\ f & \val{{main.large}} \\ g & \val[fixed.4]{{main.mean}} \\ \end{{tabular}}", "e −0.22 f 12,345 g 0.5000",
     ),
