@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from audit.embedding import EMBEDDING, embed
+from audit.embedding import EMBEDDED, EMBEDDING, embed
 
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
@@ -13,7 +13,7 @@ OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudg
 
 KEPT = (
     "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "confirmatory", r"confirmatory\space",
-    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown",
+    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown", *EMBEDDED,
     "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
     "audit@choice@met (post hoc)", "audit@choice@missed (post hoc)", "audit@choice@undecided (post hoc)",
 )  # fmt: skip

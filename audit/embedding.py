@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["EMBEDDING", "embed", "read_number"]
+__all__ = ["EMBEDDED", "EMBEDDING", "embed", "read_number"]
 
+EMBEDDED = (*(f"audit@robust@{name}" for name in ("val", "verdict", "prov", "confirmatory")), "audit@siunitxval", "audit@cellval", "audit@whole", "audit@alone")
+"""Macros of these that must keep their meaning."""
 NUMERAL = re.compile(r"-?[\d,]+(?:\.\d+)?(?:e-?\d+)?")
 
 EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
