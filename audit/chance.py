@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import cache
 
+from audit.numbers.format import significant
 from audit.predictions import OPERATORS, Comparison, Prediction
 
 LARGEST = 16
@@ -114,7 +116,11 @@ def exact(number: float) -> Fraction:
     return Fraction(repr(number))
 
 
+SHOWN = Context(prec=3, rounding=ROUND_HALF_UP)
+"""Three significant digits, by the rule that rounds every printed number."""
+
+
 def show(chance: Fraction) -> str:
     """A chance as it is, and as a decimal; the decimal alone where the fraction is long."""
-    decimal = f"{float(chance):.3g}"
+    decimal = significant(SHOWN.divide(Decimal(chance.numerator), Decimal(chance.denominator)))
     return f"{chance} = {decimal}" if chance.denominator < 10**9 else decimal

@@ -196,6 +196,16 @@ def numbers(files: tuple[str, ...], form: str) -> None:
 
 
 @cli.command()
+@click.argument("files", nargs=-1, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--yes", is_flag=True, help="Ask nothing: bind each number that is the printed form of one key only.")
+def bind(files: tuple[Path, ...], yes: bool) -> None:
+    """Rewrite typed results of the manuscript (or of FILES of it) as \\val: shows keys and the change, and asks."""
+    from audit.bind import main
+
+    sys.exit(main(files, yes))
+
+
+@cli.command()
 def render() -> None:
     """Render the manuscript's macros and tables from the records; refuses while the audit finds anything."""
     from audit.rendering import main

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Literal
@@ -66,7 +67,9 @@ def load_config(root: Path) -> Config:
     for path in (*_each_path(config.paths), *config.records.values()):
         if Path(path).is_absolute() or ".." in Path(path).parts:
             raise Refusal(NAME, "a path leaves the project", observed=path, expected="a path relative to the project's root")
-    for path in config.records.values():
+    for name, path in config.records.items():
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", name):
+            raise Refusal(NAME, f"a record's name {name!r} cannot begin a key", expected="letters, digits, underscores", cure="rename it under [records]")
         refuse_strange_record(config, path, NAME)
     return config
 

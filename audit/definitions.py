@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from audit.embedding import EMBEDDED, EMBEDDING, embed
+
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
 OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged"})
@@ -11,7 +13,7 @@ OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudg
 
 KEPT = (
     "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "confirmatory", r"confirmatory\space",
-    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown",
+    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown", *EMBEDDED,
     "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
     "audit@choice@met (post hoc)", "audit@choice@missed (post hoc)", "audit@choice@undecided (post hoc)",
 )  # fmt: skip
@@ -61,10 +63,11 @@ def define(
     unjudged: Iterable[str],
 ) -> str:
     """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts."""
-    lines = [PREAMBLE.rstrip()]
+    lines = [PREAMBLE.rstrip(), EMBEDDING.rstrip()]
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")
+        lines += embed(form, key, plain)
     lines += [rf"\@namedef{{audit@verdict@{name}}}{{{word}}}" for name, word in sorted(verdicts.items())]
     lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
     lines += [rf"\@namedef{{audit@label@{key}}}{{{word}}}" for key, word in sorted(labels.items())]

@@ -42,13 +42,13 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Remove it. Where it is harmless and needed, exempt it by its name with a reason.",
     ),
     "A408": (
-        "A template does not render: bad syntax, an unknown name, a bare number, an empty or placeholder text.",
+        "A template does not render (bad syntax, an unknown name, a bare number, an empty or placeholder text), or puts a number together itself.",
         "A table with a hole in it would look finished.",
         "Print quantities with `<< quantity | val >>` and record texts with `<< text | label >>`.",
     ),
     "A409": (
-        "A printed form would get another verdict than the stored value.",
-        "0.9496 printed as 0.95 meets a target that the value misses.",
+        "A printed form would get another verdict than the stored value, or reads as none or all (`0`, `0%`, `100%`) of what is neither.",
+        "0.9496 printed as 0.95 meets a target that the value misses; 0.996 printed as 100% says that nothing failed.",
         "Print more digits: \\val[fixed.3]{key}.",
     ),
     "A410": (

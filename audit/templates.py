@@ -7,27 +7,34 @@ from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from pydantic import PrivateAttr
+
+from audit.embedding import read_number
 from audit.finding import Refusal
-from audit.numbers.format import escape, format_quantity, to_latex
+from audit.numbers.format import format_quantity
+from audit.numbers.latex import Latex, latex_text, to_latex
+from audit.numbers.stream import VALUE
 from audit.quantities import is_quantity
 from audit.records import Quantity, parse_model
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
-__all__ = ["Latex", "Node", "RecordText", "environment", "is_placeholder", "latex_text"]
+__all__ = ["Latex", "Node", "RecordText", "environment", "is_placeholder", "latex_text", "strip_marks"]
 
 PLACEHOLDER = re.compile(r"^\s*$|\b(?:TODO|TBD|FIXME|XXX+|NaN|nan|None|null|undefined|inf)\b|\?\?|^[-–—.]+$")
 UNWRITTEN = re.compile(r"\b(?:TODO|TBD|FIXME|XXX+)\b|\?\?|^[-–—.\s]*$|^\s*(?:NaN|nan|None|null|undefined|inf)\s*$")
 """The same of prose, where `None of them` and `under the null` are words."""
-GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho . sigma tau upsilon phi chi psi omega".split()
-SIGNS = {">=": r"\ensuremath{\ge}", "<=": r"\ensuremath{\le}", ">": r"\ensuremath{>}", "<": r"\ensuremath{<}", "|": r"\textbar{}", "≥": r"\ensuremath{\ge}",
-         "≤": r"\ensuremath{\le}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}", "−": r"\ensuremath{-}", "→": r"\ensuremath{\to}", "≈": r"\ensuremath{\approx}",
-         "–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\ldots{}", "°": r"\textdegree{}", "µ": r"\ensuremath{\mu}"}  # fmt: skip
 
 
-class Latex(str):
-    """Text that is already LaTeX: what the filters print."""
+BEGIN, END = "\ue010", "\ue011"
+"""What stands around each text that a filter printed, until the template is rendered."""
+
+
+class Cited(Quantity):
+    """A quantity as a template sees it: with its key."""
+
+    _key: str = PrivateAttr("")
 
 
 class RecordText(str):
@@ -77,7 +84,9 @@ def wrap(value: Any, place: str, note: Callable[[str], None]) -> Any:
     """A plain value for a template: quantities and texts are final, the rest is walked further."""
     note(place)
     if is_quantity(value):
-        return parse_model(Quantity, value, place)
+        cited = parse_model(Cited, value, place)
+        cited._key = place
+        return cited
     if isinstance(value, dict | list):
         return Node(value, place, note)
     return RecordText(value) if isinstance(value, str) else value
@@ -86,22 +95,6 @@ def wrap(value: Any, place: str, note: Callable[[str], None]) -> Any:
 def is_placeholder(text: str) -> bool:
     """Whether a generated value is empty or stands for a missing one."""
     return PLACEHOLDER.search(text) is not None
-
-
-def latex_text(text: str, place: str = "text") -> Latex:
-    """Escape text for LaTeX; a character that pdflatex has no form for is refused."""
-    parts = re.split(r"(>=|<=|.)", text, flags=re.DOTALL)
-    return Latex("".join(latex_sign(part, place) for part in parts if part))
-
-
-def latex_sign(sign: str, place: str) -> str:
-    if sign in SIGNS:
-        return SIGNS[sign]
-    if 0x3B1 <= ord(sign[0]) <= 0x3C9:
-        return rf"\ensuremath{{\{GREEK[ord(sign) - 0x3B1]}}}"
-    if len(sign) == 1 and (ord(sign) > 0x17F or (ord(sign) < 32 and sign not in "\n\t")):
-        raise Refusal(place, "a character that LaTeX cannot print here", observed=f"U+{ord(sign):04X}", cure="write it in plain letters")
-    return escape(sign)
 
 
 def print_value(value: Any) -> str:
@@ -133,6 +126,26 @@ def print_value(value: Any) -> str:
     return latex_text(value, "template")
 
 
+def read_numeral(shown: str) -> str:
+    """The filter `num`: one number as siunitx reads it, for `\\num` and the columns `S`."""
+    found = read_number(shown)
+    if found is None:
+        raise Refusal("template", "siunitx reads one number", observed=shown, cure="the filter val, outside \\num")
+    return found
+
+
+def strip_marks(text: str) -> tuple[str, str]:
+    """A rendered text as it is written, and as it is scanned: what the filters printed stands there as a bound value."""
+    return text.replace(BEGIN, "").replace(END, ""), re.sub(rf"{BEGIN}[^{END}]*{END}", VALUE, text)
+
+
+def print_marked(value: Any) -> str:
+    """What `<< >>` prints, marked where a filter made it; what a macro of the template gave is marked already."""
+    if isinstance(value, Latex):
+        return f"{BEGIN}{value}{END}"
+    return value if isinstance(value, str) and BEGIN in value else print_value(value)
+
+
 def print_label(value: Any) -> Latex:
     """The filter `label`: a record's or registration's own text, digits included."""
     if not isinstance(value, RecordText):
@@ -142,28 +155,48 @@ def print_label(value: Any) -> Latex:
     return latex_text(value, "template")
 
 
-def environment(quantity_of: Callable[[str], Quantity], folders: list[str]) -> SandboxedEnvironment:
-    """The one Jinja environment: `<< >>`, `<% %>`, `<# #>`, lines `%%` and `%#`."""
+def environment(
+    quantity_of: Callable[[str], Quantity], folders: list[str], note: Callable[[Quantity, str, str], None] | None = None
+) -> SandboxedEnvironment:
+    """The one Jinja environment: `<< >>`, `<% %>`, `<# #>`, lines `%%` and `%#`; where `note` is told what the filters print, they mark it too."""
     from jinja2 import FileSystemLoader, StrictUndefined, Undefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    def print_quantity(value: Any, form: str = "") -> Latex:
+    def print_form(value: Any, form: str) -> str:
         if isinstance(value, Undefined):
             str(value)
+        key = str(value) if isinstance(value, str) else value._key if isinstance(value, Cited) else ""
         if isinstance(value, str):
             value = quantity_of(value)
         if not isinstance(value, Quantity):
             raise Refusal("template", "the filter val takes a quantity or its key", observed=repr(value))
-        return Latex(to_latex(format_quantity(value, form)))
+        if note is not None:
+            note(value, key, form)
+        return format_quantity(value, form)
+
+    def print_quantity(value: Any, form: str = "") -> Latex:
+        return to_latex(print_form(value, form))
+
+    def print_numeral(value: Any, form: str = "") -> Latex:
+        return Latex(read_numeral(print_form(value, form)))
+
+    class Loader(FileSystemLoader):
+        """Templates from folders; one that holds our marks is refused."""
+
+        def get_source(self, environment: Any, template: str) -> Any:
+            found = super().get_source(environment, template)
+            if BEGIN in found[0] or END in found[0]:
+                raise Refusal("template", "a private character", observed=f"{BEGIN!a} or {END!a}", cure="remove it")
+            return found
 
     made = ImmutableSandboxedEnvironment(
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>", comment_start_string="<#",
-        comment_end_string="#>", line_statement_prefix="%%", line_comment_prefix="%#", undefined=StrictUndefined, finalize=print_value,
-        loader=FileSystemLoader(folders), keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=False,
+        comment_end_string="#>", line_statement_prefix="%%", line_comment_prefix="%#", undefined=StrictUndefined, finalize=print_value if note is None else print_marked,
+        loader=Loader(folders), keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=False,
     )  # fmt: skip
     made.filters = {
         name: made.filters[name] for name in ("length", "sort", "reverse", "first", "last", "list", "groupby", "selectattr", "rejectattr")
     }
-    made.filters |= {"val": print_quantity, "label": print_label}
+    made.filters |= {"val": print_quantity, "num": print_numeral, "label": print_label}
     made.globals = {"q": quantity_of}
     return made

@@ -11,6 +11,7 @@ from audit.document import load_document
 from audit.finding import Finding
 from audit.numbers.exemptions import load_exemptions
 from audit.numbers.scan import Scan
+from audit.numbers.siunitx import find_rounding
 
 CODE = "A407"
 NAMES = "|".join(sorted(OURS | {"auditval"}))
@@ -25,7 +26,7 @@ FORBIDDEN = {
     "catcode": "changes what characters mean", "lccode": "changes letters", "uccode": "changes letters", "pdfliteral": "draws behind the text layer", "special": "draws behind the text layer",
     "directlua": "runs a program", "write18": "runs a program", "ShellEscape": "runs a program", "scantokens": "reads text again as source", "char": "prints a character by its number",
     "symbol": "prints a character by its number", "numexpr": "computes a number", "fpeval": "computes a number", "inteval": "computes a number", "dimexpr": "computes a number",
-    "pgfmathparse": "computes a number", "pgfmathprintnumber": "computes a number", "pdfglyphtounicode": "changes the text layer",
+    "pgfmathparse": "computes a number", "pgfmathprintnumber": "computes a number", "nprounddigits": "rounds numbers", "pdfglyphtounicode": "changes the text layer",
     "BeginAccSupp": "changes the text layer", "pdfmapline": "changes the text layer", "number": "prints a register", "romannumeral": "prints a register",
     **dict.fromkeys("csname @namedef csdef csgdef csedef csxdef cslet csletcs letcs ExpandArgs ExplSyntaxOn".split(), "reaches macros by name"),
     **dict.fromkeys("verbatiminput VerbatimInput lstinputlisting InputIfFileExists openin CatchFileDef CatchFileEdef".split(), "reads a file that is not checked"),
@@ -38,7 +39,6 @@ COUNTERS = frozenset(
     "enumi enumii enumiii enumiv MaxMatrixCols biburlnumpenalty biburlucpenalty biburllcpenalty LTchunksize algorithm subfigure subtable parentequation".split()
 )  # fmt: skip
 """Counters of LaTeX's own pages, floats and headings."""
-ROUNDING = re.compile(r"\bround-(?:mode|precision)\s*=")
 
 
 def check_constructs(context: Context) -> Iterator[Finding]:
@@ -65,7 +65,6 @@ def find_constructs(scan: Scan) -> Iterator[tuple[str, str, str]]:
         counter = COUNTER.match(source, offset)
         if counter and counter[1] not in COUNTERS:
             yield f"\\{name}", scan.place(offset), f"sets the counter {counter[1]}, which can print a number"
-        if name in ("sisetup", "num", "SI", "qty") and ROUNDING.search(source, offset, offset + 200):
-            yield f"\\{name}", scan.place(offset), "lets LaTeX round numbers"
         if name == "^" and source.startswith("^", offset + 2):
             yield "^^", scan.place(offset), "writes a character by its number"
+    yield from find_rounding(scan)

@@ -1,4 +1,4 @@
-"""A408: every template renders from the records as they are."""
+"""A408: every template renders from the records as they are, and prints numbers through the filters only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ CODE = "A408"
 
 
 def check_templates(context: Context) -> Iterator[Finding]:
-    """The first template that does not render; unknown keys of the manuscript itself are A402."""
+    """Numbers that a template puts together, and the first template that does not render; unknown keys of the manuscript itself are A402."""
     if load_document(context).main is None:
         return
     try:
-        generate(context)
+        for path, literal in generate(context).typed:
+            yield Finding(code=CODE, place=path, what=f"prints {literal}, a measured number that no filter printed", cure="a quantity with the filter val")
     except Refusal as refusal:
         place = refusal.place.split(":")[0]
         if place.endswith(".j2") and refusal.place not in {use.place for use in load_document(context).uses()}:

@@ -9,7 +9,7 @@ from audit.document import load_document
 from audit.finding import Finding
 from audit.numbers.exemptions import load_exemptions, match_exemptions
 from audit.numbers.keys import Keys
-from audit.numbers.literals import Literal
+from audit.numbers.matches import Matches
 
 CODE = "A401"
 
@@ -18,23 +18,14 @@ def check_typed(context: Context) -> Iterator[Finding]:
     """Each typed result, with the keys whose printed form it equals."""
     typed = load_document(context).typed()
     exempted, _ = match_exemptions(load_exemptions(context), ((scan.path, number.literal.text) for scan, number in typed))
-    keys = Keys.of(context)
+    matches = Matches(Keys.of(context))
     for scan, number in typed:
         if (scan.path, number.literal.text) not in exempted:
             kind = "number in words" if number.literal.words else "typed number"
             yield Finding(
-                code=CODE, place=scan.place(number.literal.source_start), what=f"{kind} {number.literal.text}; {describe_matches(keys, number.literal)}",
+                code=CODE, place=scan.place(number.literal.source_start), what=f"{kind} {number.literal.text}; {matches.describe(number.literal)}",
                 cure="cite it with \\val, or exempt it with a reason",
             )  # fmt: skip
-
-
-def describe_matches(keys: Keys, literal: Literal) -> str:
-    """The nearest keys of a typed number, or that there is none."""
-    matches = keys.matching(literal)
-    if not matches:
-        return "matches no record"
-    shown = ", ".join(f"\\val{{{key}}} = {printed}" for key, printed in matches[:3])
-    return f"nearest: {shown}" + (f" (and {len(matches) - 3} more)" if len(matches) > 3 else "")
 
 
 def count_numbers(context: Context) -> str:

@@ -106,5 +106,5 @@ def test_chances_of_predictions(name: str) -> None:
 def test_chances_are_shown_exactly() -> None:
     """A fraction and a decimal; a long fraction as its decimal."""
     assert show(Fraction(3, 16)) == "3/16 = 0.188"
-    assert show(Fraction(1, 10**9)) == "1e-09"
+    assert show(Fraction(1, 10**9)) == "1e-9"
     assert exact(0.8) == Fraction(4, 5) and exact(1e-3) == Fraction(1, 1000) and exact(2) == 2

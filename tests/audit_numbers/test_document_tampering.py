@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from paper_project import Paper, main_record, quantity
+from paper_project import Paper, main_record, quantity, verdict_record
 
 from audit.building import build
 from audit.finding import Severity
@@ -70,20 +70,32 @@ VERDICTS = "%% for row in verdicts.pilot.predictions\n<< row.id | label >> << ro
 COUNTS = "Of \\val{pilot.of} predictions \\val{pilot.met} was met."
 
 
+def shares(paper: Paper) -> None:
+    """Two shares, one near none and one near all."""
+    paper.record("results/analyse/main.json", main_record() | {"small": quantity(0.004, 3), "nearly": quantity(0.996, 3)})
+
+
+def observe(paper: Paper) -> None:
+    """The verdicts' own copy of what was judged."""
+    record = verdict_record()
+    record["predictions"][0]["observed"] = quantity(0.0887, 4)
+    paper.record("results/evaluate/pilot.json", record)
+
+
 def uncount(paper: Paper) -> None:
     paper.replace(TEX, COUNTS, "")
 
 
 ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "typed result": ("A401", "numbers", add("The gap was 0.0887 nats."), r"nearest: \val{main.untreated.gap} = 0.0887"),
-    "typed rounding": ("A401", "numbers", add("The gap was 0.09 nats."), r"nearest: \val{main.untreated.gap} = 0.0887"),
-    "invented result": ("A401", "numbers", add("The gap was 0.7777 nats."), "matches no record"),
+    "typed rounding": ("A401", "numbers", add("The gap was 0.09 nats."), r"nearest: \val[fixed.2]{main.untreated.gap} = 0.09, a rounding of 0.0887"),
+    "invented result": ("A401", "numbers", add("The gap was 0.7777 nats."), "matches nothing: no record's quantity prints it"),
     "typed in a caption": ("A401", "numbers", lambda paper: paper.replace(TEX, "\\caption{With", "\\caption{Of 0.51, with"), "typed number 0.51"),
     "typed in a footnote": ("A401", "numbers", add("Text\\footnote{The gain was 0.52.}."), "typed number 0.52"),
     "typed in words": ("A401", "numbers", add("Eight of ten runs recovered."), "number in words Eight of ten"),
     "typed in a template": ("A401", "numbers", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", "ours & 0.53 \\\\ \\bottomrule"), "arms.tex.j2:6"),
     "typed in an included file": ("A401", "numbers", both(lambda paper: paper.write("manuscript/more.tex", "The gap was 0.54."), add("\\input{more}")), "manuscript/more.tex:1:13"),
-    "mistyped key": ("A402", "keys", add("\\val{main.untreated.gpa}"), "nearest keys: untreated.gap"),
+    "mistyped key": ("A402", "keys", add("\\val{main.untreated.gpa}"), "nearest keys: main.untreated.gap"),
     "unlisted record": ("A402", "keys", add("\\val{other.untreated.gap}"), "nearest keys: main.untreated.gap"),
     "not a quantity": ("A402", "keys", add("\\val{main.untreated}"), "ends at no quantity"),
     "unfit format": ("A402", "keys", add("\\val[word]{main.untreated.gap}"), "not a whole number"),
@@ -104,6 +116,10 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "number computed by TeX": ("A407", "constructs", add("\\the\\numexpr 90+9\\relax"), "computes a number"),
     "catcode": ("A407", "constructs", add("\\catcode`\\1=13"), "changes what characters mean"),
     "siunitx rounds": ("A407", "constructs", add("\\sisetup{round-mode=places}"), "lets LaTeX round"),
+    "siunitx rounds everything": ("A407", "constructs", preamble(r"\usepackage[round-mode = places, round-precision=1]{siunitx}"), "round-precision lets LaTeX round"),
+    "siunitx rounds one number": ("A407", "constructs", add(r"\qty[round-precision=1]{\val{main.untreated.gap}}{\nat}"), "round-precision lets LaTeX round"),
+    "siunitx rounds a column": ("A407", "constructs", add(r"\begin{tabular}{lS[table-format=1.2,round-mode=places]} a & x \\ \end{tabular}"), "round-mode lets LaTeX round"),
+    "siunitx adds digits": ("A407", "constructs", add("\\sisetup{minimum-decimal-digits=5}"), "minimum-decimal-digits lets LaTeX round"),
     "macro by name": ("A407", "constructs", preamble(r"\AtBeginDocument{\expandafter\def\csname verdict\endcsname#1{met}}"), r"\csname reaches macros by name"),
     "macro copied over": ("A407", "constructs", preamble(r"\RenewCommandCopy\verdict\textbf"), r"\verdict is redefined"),
     "macro made robust": ("A407", "constructs", preamble(r"\usepackage{etoolbox}\renewrobustcmd\verdict[1]{met}"), r"\verdict is redefined"),
@@ -123,7 +139,7 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "row after a note": ("A401", "numbers", add(r"\begin{tabular}{lr} a & b \\ rank\footnote{n} & 0.977 \\ c & d \\ \end{tabular}"), "0.977"),
     "broken template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "arm.gap", "arm.gpa"), "has no gpa"),
     "bare number in a template": ("A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", "<< 5 >>"), "only quantities and text"),
-    "label of nothing": ("A402", "keys", add("\\confirmatory{main.untreated.gpa}"), "nearest keys: untreated.gap"),
+    "label of nothing": ("A402", "keys", add("\\confirmatory{main.untreated.gpa}"), "nearest keys: main.untreated.gap"),
     "unknown registration": ("A402", "keys", add("\\unjudged{pilto}{it was never run}"), "no sealed registration 'pilto'"),
     "label redefined": ("A407", "constructs", preamble(r"\renewcommand{\confirmatory}[1]{confirmatory}"), r"\confirmatory is redefined"),
     "reason redefined": ("A407", "constructs", preamble(r"\let\unjudged\relax"), r"\unjudged is redefined"),
@@ -132,6 +148,20 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "attrition in a table that is not included": ("A410", "attrition", both(exclude, write("tables/more.tex.j2", ATTRITION)), "an included table over attrition()"),
     "verdicts without their number": ("A411", "denominator", uncount, "shows verdicts of pilot and not of how many"),
     "half of the number": ("A411", "denominator", lambda paper: paper.replace(TEX, "Of \\val{pilot.of} predictions", "Predictions:"), "shows verdicts of pilot"),
+    "none of some": ("A409", "rounding", both(shares, add("\\val[percent.0]{main.small}")), "main.small is printed 0%, which reads as none"),
+    "all of nearly all": ("A409", "rounding", both(shares, add("\\val[percent.0]{main.nearly}")), "main.nearly is printed 100%, which reads as all"),
+    "nothing of something": ("A409", "rounding", add("\\val[fixed.0]{main.untreated.gap}"), "main.untreated.gap is printed 0, which reads as none"),
+    "rounded across the target in a table": (
+        "A409", "rounding", both(write("tables/more.tex.j2", '<< main.untreated.gap | val("fixed.3") >>'), add("\\input{generated/more}")),
+        "manuscript/tables/more.tex.j2 main.untreated.gap is printed 0.089, which would change the verdict of pilot.P1",
+    ),
+    "judged value rounded in the table of verdicts": (
+        "A409", "rounding", both(observe, write("tables/more.tex.j2", '<< verdicts.pilot.predictions[0].observed | val("fixed.3") >>'), add("\\input{generated/more}")),
+        "pilot.predictions.0.observed is printed 0.089, which would change the verdict of pilot.P1",
+    ),
+    "number put together by a template": (
+        "A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", '<< "eight" >> runs recovered \\\\ \\bottomrule'), "prints eight, a measured number that no filter printed",
+    ),
     "rounded across the target": ("A409", "rounding", add("\\val[fixed.3]{main.untreated.gap}"), "would change the verdict of pilot.P1"),
 }
 
@@ -163,6 +193,7 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "year, section and seed": add("In 2019, see Section 3; we used seed 7 and 12 layers."),
     "value quoted from elsewhere": add("An earlier study found 0.61 \\cite{x2019}."),
     "construct exempted by name": both(add("\\catcode`\\@=11"), exempt("\\catcode")),
+    "siunitx does not round": both(preamble(r"\usepackage{siunitx}\sisetup{round-mode=none}"), add("% \\sisetup{round-mode=places}\n\\num{\\val{main.untreated.gap}}")),
     "page layout": preamble(r"\setcounter{topnumber}{3}\setcounter{secnumdepth}{2}\renewcommand{\topfraction}{0.9}"),
     "local package": package("own.sty", r"\usepackage{own}", "\\NeedsTeXFormat{LaTeX2e}\n\\setlength{\\parskip}{0.5ex}\n\\newcommand{\\ours}{the remedy}\n"),
     "header of a table": add(r"\begin{tabular}{lrrr} share & 0.1 & 0.5 & 0.9 \\ \midrule depth & x & y & z \\ \end{tabular}"),
@@ -171,6 +202,8 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "verdict that hangs on what was left out, and says so": both(exclude, tabulate(ATTRITION)),
     "number by a table of all verdicts": both(uncount, tabulate(VERDICTS)),
     "label in a sentence": add("The gap is \\confirmatory{main.untreated.gap}."),
+    "rounded, and said with its decimals": both(shares, add("\\val[percent.1]{main.small}, \\val[percent.1]{main.nearly}, \\val[fixed.1]{main.small}, \\val[min]{main.untreated.recovered}")),
+    "macro of a template": both(write("tables/more.tex.j2", "<% macro row(q) %>\\textbf{<< q | val >>}<% endmacro %><< row(main.untreated.gap) >>"), add("\\input{generated/more}")),
     "more digits": add("\\val[fixed.5]{main.untreated.gap}"),
 }
 

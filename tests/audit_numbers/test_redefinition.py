@@ -15,6 +15,7 @@ BEGIN = "\\begin{document}"
 ACTS = {
     "by name, late": (r"\AtBeginDocument{\expandafter\def\csname verdict\endcsname#1{met}}", {"A407 verdict", "A502 pilot.P1"}),
     "by name, inside": (r"\expandafter\def\csname val \endcsname{0.1}\expandafter\def\csname\string\val\space\endcsname[#1]#2{0.1}", {"A407 val", "A502 main.untreated.gap"}),
+    "by what stands behind it": (r"\expandafter\def\csname audit@robust@val\endcsname#1{0.1}", {"A407 audit@robust@val", "A502 main.untreated.gap"}),
     "the choice": (r"\expandafter\let\csname audit@choice@missed\expandafter\endcsname\csname audit@choice@met\endcsname", {"A407 audit@choice@missed"}),
     "the word": (r"\expandafter\def\csname audit@verdict@pilot.P2\endcsname{met}", {"A407 audit@verdict@pilot.P2"}),
     "a copy": (r"\newcommand\x[1]{met}\RenewCommandCopy\verdict\x", {"A407 verdict", "A502 pilot.P1"}),

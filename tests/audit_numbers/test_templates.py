@@ -38,6 +38,8 @@ GOOD = {
     "attrition": ("<% for row in attrition() %><< row.prediction | label >> << row.seeds | val >> << row.verdict >> << row.against >>; <% endfor %>", "pilot.P1 3 met cannot be counted; pilot.P2 3 missed same; "),
     "denominator": ("<< denominator().phrase | label >>", "0 met, 0 missed, 0 undecided of 0 registered"),
     "labels": ("<% for row in labels().others %><< row.record | label >> << row.label >> << row.count | val >>; <% endfor %>", "main exploratory 5; pilot a tally of verdicts 2; "),
+    "siunitx": ("<< main.untreated.neg | num >>, << main.untreated.tiny | num >>", "-0.22, 1.2e-5"),
+    "macro": ("<% macro bold(q) %>\\textbf{<< q | val >>}<% endmacro %><< bold(main.untreated.gap) >>", r"\textbf{0.0887}"),
     "count": ("<% if main.arms | length == 2 %>two<% endif %>", "two"),
 }
 
@@ -51,7 +53,7 @@ def test_good_templates(paper: Paper, template: str, text: str) -> None:
 BAD = {
     "unknown record": ("<< acc_seed_b >>", "'acc_seed_b' is undefined"),
     "misspelt attribute": ("<< main.untreated.gpa | val >>", "main.untreated has no gpa|gpa"),
-    "unknown key": ('<< q("main.untreated.gpa") >>', "nearest keys: untreated.gap"),
+    "unknown key": ('<< q("main.untreated.gpa") >>', "nearest keys: main.untreated.gap"),
     "a quantity without the filter": ("<< main.untreated.gap >>", "printed without the filter"),
     "arithmetic": ("<< main.untreated.gap.value * 1.1 >>", "only quantities and text"),
     "arithmetic through the filter": ("<< (main.untreated.gap.value * 1.1) | val >>", "takes a quantity"),
@@ -61,6 +63,11 @@ BAD = {
     "empty": ('<< "" >>', "empty or placeholder"),
     "none": ("<< none >>", "only quantities and text"),
     "placeholder": ('<< "TODO" >>', "empty or placeholder"),
+    "two texts joined": ('<< "0." ~ "53" >>', "text with digits"),
+    "a format of Python": ('<< "{}".format(main.untreated.gap.value) >>', "text with digits"),
+    "a counter": ("<% for row in main.arms %><< loop.index >><% endfor %>", "only quantities and text"),
+    "a percentage for siunitx": ("<< main.untreated.share | num >>", "siunitx reads one number; found 31.2%"),
+    "our own marks": ("\ue010 0.5 \ue011", "a private character"),
     "a record": ("<< main >>", "cannot be printed"),
     "syntax": ("<% for %>", r"arms\.tex\.j2:1"),
     "unknown filter": ("<< main.untreated.gap | round >>", "No filter named 'round'"),
@@ -79,13 +86,29 @@ def test_bad_templates(paper: Paper, template: str, reason: str) -> None:
 
 
 ESCAPED = {"12%": r"12\%", "run_a": r"run\_a", "A & B": r"A \& B", "~/x": r"\textasciitilde{}/x", "\u03b1": r"\ensuremath{\alpha}", "0.5 # note": r"0.5 \# note",
-           "a\\b{c}": r"a\textbackslash{}b\{c\}", "$5^2$": r"\$5\textasciicircum{}2\$", ">= 3": r"\ensuremath{\ge} 3", "Mäder": "Mäder"}  # fmt: skip
+           "a\\b{c}": r"a\textbackslash{}b\{c\}", "$5^2$": r"\$5\textasciicircum{}2\$", ">= 3": r"\ensuremath{\ge} 3", "at most 1e-05, 1.5e+16": r"at most \ensuremath{1\times 10^{-5}}, \ensuremath{1.5\times 10^{16}}",
+           "commit 12e4567890": "commit 12e4567890", "5 µs & 2 Ω": r"5 \ensuremath{\mu}s \& 2 \ensuremath{\Omega}", "Mäder": "Mäder"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "latex"), ESCAPED.items(), ids=list(ESCAPED))
 def test_text_is_escaped(text: str, latex: str) -> None:
     """Nothing in a value can hide the rest of its line."""
     assert latex_text(text) == latex
+
+
+PUT_TOGETHER = {
+    "words": ('<< "eight of ten" >> runs recovered', "eight of ten"),
+    "in a loop": ('<% for name in ["eight"] %><< name >> runs recovered<% endfor %>', "eight"),
+    "from two halves": ("It fell to 0.<% if main.arms %>53<% endif %> nats", "0.53"),
+    "in a macro": ("<% macro row(q) %><< 'eight' >> runs recovered, << q | val >><% endmacro %><< row(main.untreated.gap) >>", "eight"),
+}
+
+
+@pytest.mark.parametrize(("template", "literal"), PUT_TOGETHER.values(), ids=PUT_TOGETHER)
+def test_a_template_puts_no_number_together(paper: Paper, template: str, literal: str) -> None:
+    """What is printed is scanned as a reader would see it; what the filters printed is bound."""
+    paper.write("manuscript/tables/arms.tex.j2", template)
+    assert literal in [text for _, text in generate(paper.context).typed]
 
 
 def test_text_that_latex_cannot_print_is_refused() -> None:
