@@ -61,6 +61,21 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Three met of three and three met of thirty read alike.",
         "\\val{ID.met} of \\val{ID.of}, a table of all verdicts, or << row.phrase | label >> of a registration in `denominator()`.",
     ),
+    "A416": (
+        "The condition of a \\claim is false by the records; in a branch that is not chosen, or under parameters that no registration holds for, a note.",
+        "A sentence without a number stays when the result turns, and nobody sees it.",
+        "Rewrite the sentence and its condition; LaTeX stops at a claim that does not hold.",
+    ),
+    "A417": (
+        "The condition of a \\claim cannot be read, or names a key or verdict that is not there.",
+        "A sentence whose condition says nothing is bound to nothing, and LaTeX stops at it.",
+        "Correct it: main.a / main.b > 2, all of main.a > 0, at least 9 of main.a > 0, min(main.a) > max(main.b), pilot.P1 is met; and, or, not.",
+    ),
+    "A418": (
+        "The condition of a \\claim holds for the recorded values and not for all that agree with them within tolerance (a note).",
+        "Whoever recomputes the records may get the other answer.",
+        "Claim less, say that it is close, or leave it and know it.",
+    ),
     "A500": (
         "A check of the document stopped before its end.",
         "What was not checked is not known to hold.",
