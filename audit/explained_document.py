@@ -22,9 +22,9 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "dvc repro render, or audit render. Never edit generated files.",
     ),
     "A404": (
-        "An exemption matches another number of places than it says, or stands twice.",
+        "An exemption matches another number of places than it says, or stands twice; or exemptions.yaml is not valid, and exempts nothing.",
         "An exemption that is wider than its reason lets typed results through.",
-        "Correct its pattern or count, or remove it.",
+        "Correct place, pattern or count (each is taken literally), give a reason in words, or remove it.",
     ),
     "A405": (
         "Part of the manuscript could not be read: an open brace, formula or environment, or an included file that is missing or outside.",

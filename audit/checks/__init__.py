@@ -184,7 +184,7 @@ TABLE: tuple[Check, ...] = (
     Check(("A401",), "numbers", "no measured number is typed", typed.check_typed, count=typed.count_numbers),
     Check(("A402",), "keys", "every cited key names a value, in a form that fits", unknown_keys.check_keys),
     Check(("A416", "A417", "A418"), "claims", "every sentence that is bound to a condition holds", claimed.check_claims, count=claimed.count_claims),
-    Check(("A404",), "exemptions", "each exemption matches the places it names", exempted.check_exemptions),
+    Check(("A404",), "exemptions", "each exemption matches the places it names", exempted.check_exemptions, count=exempted.count_exemptions),
     Check(("A406",), "shown", "every prediction's verdict stands in the document", shown.check_verdicts_shown),
     Check(("A410",), "attrition", "where excluded units decide a verdict, the document says so", excluded.check_excluded),
     Check(("A411",), "denominator", "verdicts are shown with the number of those registered", denominators.check_denominators),
