@@ -76,6 +76,11 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Whoever recomputes the records may get the other answer.",
         "Claim less, say that it is close, or leave it and know it.",
     ),
+    "A419": (
+        "The text behind a \\val names another unit than that of its quantity (a note).",
+        "The right key may stand in the wrong sentence.",
+        "Cite the quantity that the sentence is about, or correct the word.",
+    ),
     "A500": (
         "A check of the document stopped before its end.",
         "What was not checked is not known to hold.",

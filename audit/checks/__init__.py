@@ -39,6 +39,7 @@ from audit.checks import (
     template_files,
     times,
     typed,
+    units,
     unjudged,
     unknown_keys,
     unread,
@@ -191,6 +192,7 @@ TABLE: tuple[Check, ...] = (
     Check(("A407",), "constructs", "nothing redefines our macros or prints numbers otherwise", constructs.check_constructs),
     Check(("A408",), "templates", "every template renders from the records", template_files.check_templates, needs_history=True),
     Check(("A409",), "rounding", "no printed form lies on the other side of its target", rounded.check_rounding),
+    Check(("A419",), "units", "no cited value is followed by another unit than its own", units.check_units),
     Check(("A403",), "generated", "generated files are what the records give now", stale.check_generated, "after"),
     Check(("A501", "A502", "A503", "A504"), "pdf", "the PDF shows the numbers of these sources and no others", built.check_pdf, "after"),
 )

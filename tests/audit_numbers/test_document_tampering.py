@@ -139,6 +139,7 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "attrition in a table that is not included": ("A410", "attrition", both(exclude, write("tables/more.tex.j2", ATTRITION)), "an included table over attrition()"),
     "verdicts without their number": ("A411", "denominator", uncount, "shows verdicts of pilot and not of how many"),
     "half of the number": ("A411", "denominator", lambda paper: paper.replace(TEX, "Of \\val{pilot.of} predictions", "Predictions:"), "shows verdicts of pilot"),
+    "another unit": ("A419", "units", add("It took \\val{main.untreated.gap}~seconds."), r"\val{main.untreated.gap} is followed by 'seconds'; expected its unit, nats"),
     "rounded across the target": ("A409", "rounding", add("\\val[fixed.3]{main.untreated.gap}"), "would change the verdict of pilot.P1"),
 }
 
@@ -180,6 +181,7 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "label in a sentence": add("The gap is \\confirmatory{main.untreated.gap}."),
     "claim that holds": add("\\claim{main.untreated.gap < 0.1 and main.untreated.close - main.untreated.gap > 0.7777}{The remedy outperforms \\val{main.untreated.gap}.}"),
     "claim for another outcome": lambda paper: paper.replace(TEX, "{it held}", "{\\claim{main.untreated.recovered > 9}{more held}}"),
+    "its own unit": add("A gap of \\val{main.untreated.gap} nats, of \\val[percent]{main.untreated.share} steps, \\val{main.untreated.gap} a step, one \\val[max]{main.untreated.recovered}-step run."),
     "more digits": add("\\val[fixed.5]{main.untreated.gap}"),
 }
 
