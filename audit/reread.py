@@ -20,10 +20,10 @@ from audit.load import parse_json
 from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
 from audit.numbers.scan import Scan
+from audit.prose import Prose
 from audit.provenance import provenance_values
 from audit.records import RunLog, parse_model
 from audit.render import MACROS, Generated, render_template
-from audit.sentences import Prose
 
 __all__ = ["Move", "Sentence", "list_moved", "main"]
 

@@ -20,7 +20,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "records quantities config",
     "difference",
     "forms predictions registration amendment pipeline numbers templates",
-    "history verdict chance context attrition numbers.keys numbers.exemptions sentences",
+    "history verdict chance context attrition numbers.keys numbers.exemptions prose",
     "document claims standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature",
     "versions chain deviations",
     "gate changes appendix render seal evaluate building rerun facts",
