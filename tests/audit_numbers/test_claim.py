@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper_project import Paper, main_record, quantity
 
-from audit.building import auxiliary_lines, build, find_redefined, find_unprinted
+from audit.building import build
+from audit.building import main as build_pdf
 from audit.claims import find_claims
 from audit.finding import Refusal, Severity
 from audit.numbers import condition as c
@@ -248,12 +249,11 @@ def test_claims_are_typeset_wherever_they_stand(paper: Paper, monkeypatch: pytes
     monkeypatch.chdir(paper.root)
     paper.render()
     assert [finding.line() for finding in paper.report("pdf").findings if finding.severity is not Severity.NOTE] == []
-    (folder := paper.root / "out").mkdir()
-    text = " ".join(extract_text(build(paper.context, folder)).split())
+    assert build_pdf() == 0
+    text = " ".join(extract_text(paper.root / "manuscript/paper.pdf").split())
     for words in ("Where the gap is small", "Here it outperforms 0.0887", "here too", "in a cell", "A paragraph.", "Another one of eight."):
         assert words in text
-    lines = auxiliary_lines(folder)
-    assert [*find_unprinted(paper.context, lines), *find_redefined(paper.context, lines)] == []
+    assert [finding.line() for finding in paper.report().findings if finding.severity is not Severity.NOTE] == []
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["false when it is rendered", "false for a macro that nobody renders again"])
@@ -276,6 +276,6 @@ def test_an_open_claim_says_so_in_the_document(paper: Paper, monkeypatch: pytest
     paper.write("params.yaml", "scale: smoke\n")
     monkeypatch.chdir(paper.root)
     paper.render()
-    (folder := paper.root / "out").mkdir()
-    text = extract_text(build(paper.context, folder))
+    assert build_pdf() == 0
+    text = extract_text(paper.root / "manuscript/paper.pdf")
     assert "[not evaluated here]" in text and "outperforms" not in text

@@ -178,7 +178,8 @@ def typeset(root: Path, generated: Generated) -> str:
     for name, data in generated.files.items():
         (folder / name).write_bytes(data)
     (out := root / "out").mkdir()
-    text = extract_text(build(Context.open(root), out))
+    build(Context.open(root), out)
+    text = extract_text(out / "paper.pdf")
     shutil.rmtree(folder)
     shutil.rmtree(out)
     return " ".join(text.replace("-\n", "").split())
