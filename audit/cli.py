@@ -233,6 +233,20 @@ def compare(revision: str, other: str | None, form: str) -> None:
 
 
 @cli.command()
+@click.argument("before", required=False)
+@click.argument("after", required=False)
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def changes(before: str | None, after: str | None, form: str) -> None:
+    """List the sentences to read again: a value, verdict or claim in them moved from commit BEFORE to AFTER.
+
+    AFTER is the working tree by default, BEFORE the last commit whose cited records differ from those here.
+    """
+    from audit.reread import main
+
+    main(before, after, form)
+
+
+@cli.command()
 @click.argument("registration")
 @click.option("--nonce", required=True, metavar="TEXT", help="Any text of your own: the seeds are derived from it.")
 @click.option("--work", metavar="DIR", help="Where the clone goes; default build/challenge/REGISTRATION-DIGEST.")

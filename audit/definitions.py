@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from audit.embedding import EMBEDDED, EMBEDDING, embed
 
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
-OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged"})
+OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged", "claim"})
 """Commands that only a generated file may define."""
 
 KEPT = (
     "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "confirmatory", r"confirmatory\space",
-    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown", *EMBEDDED,
+    "unjudged", r"unjudged\space", "claim", r"claim\space code", "audit@claim@holds", "audit@claim@open", "audit@typeset", "audit@log", "audit@unknown",
+    *EMBEDDED,
     "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
     "audit@choice@met (post hoc)", "audit@choice@missed (post hoc)", "audit@choice@undecided (post hoc)",
 )  # fmt: skip
@@ -44,13 +46,17 @@ PREAMBLE = r"""\makeatletter
   \ifmmode\else\leavevmode\fi\audit@log{#1}{confirmatory}\csname audit@label@\detokenize{#1}\endcsname}}
 \DeclareRobustCommand\unjudged[2]{\@ifundefined{audit@unjudged@\detokenize{#1}}{\audit@unknown{unjudged registration}{#1}}{%
   \ifmmode\else\leavevmode\fi\audit@log{#1}{unjudged}\csname audit@unjudged@\detokenize{#1}\endcsname: not judged, #2}}
+\NewDocumentCommand\claim{>{\TrimSpaces}m+m}{\@ifundefined{audit@claims@\detokenize{#1}}{\audit@unknown{true claim}{\detokenize{#1}}}{%
+  \ifmmode\else\leavevmode\fi\audit@log{#1}{claim}\csname audit@claim@\csname audit@claims@\detokenize{#1}\endcsname\endcsname{#2}}}
+\newcommand\audit@claim@holds[1]{#1}
+\newcommand\audit@claim@open[1]{[not evaluated here]}
 \newcommand\audit@meaning[1]{\expandafter\meaning\csname#1\endcsname}
 \newcommand\audit@keep[1]{\expandafter\xdef\csname audit@was@#1\endcsname{\audit@meaning{#1}}\AtEndDocument{%
   \immediate\write\@auxout{\@percentchar audit-was #1=\csname audit@was@#1\endcsname}%
   \immediate\write\@auxout{\@percentchar audit-end #1=\audit@meaning{#1}}}}
 \AtBeginDocument{\@ifundefined{pdfstringdefDisableCommands}{}{\pdfstringdefDisableCommands{%
   \let\val\audit@plainval\def\verdict#1{\csname audit@verdict@\detokenize{#1}\endcsname}%
-  \def\prov#1{\csname audit@prov@\detokenize{#1}\endcsname}\def\confirmatory#1{\csname audit@label@\detokenize{#1}\endcsname}}}}
+  \let\claim\@secondoftwo\def\prov#1{\csname audit@prov@\detokenize{#1}\endcsname}\def\confirmatory#1{\csname audit@label@\detokenize{#1}\endcsname}}}}
 """
 """What `generated/macros.tex` begins with."""
 
@@ -61,8 +67,9 @@ def define(
     provenance: Mapping[str, str],
     labels: Mapping[str, str],
     unjudged: Iterable[str],
+    claims: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts."""
+    """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts, conditions of claims."""
     lines = [PREAMBLE.rstrip(), EMBEDDING.rstrip()]
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
@@ -72,6 +79,7 @@ def define(
     lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
     lines += [rf"\@namedef{{audit@label@{key}}}{{{word}}}" for key, word in sorted(labels.items())]
     lines += [rf"\@namedef{{audit@unjudged@{name}}}{{{name}}}" for name in sorted(unjudged)]
+    lines += [rf"\@namedef{{audit@claims@\detokenize{{{condition}}}}}{{{state}}}" for condition, state in sorted(claims.items())]
     computed = ("verdict", verdicts), ("label", labels)
     kept = (*KEPT, *(f"audit@{family}@{name}" for family, names in computed for name in sorted(names)))
     lines += [rf"\audit@keep{{{name}}}" for name in kept]

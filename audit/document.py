@@ -21,7 +21,7 @@ JINJA = re.compile(r"<<.*?>>|<%.*?%>|<#.*?#>|^[ \t]*%[%#][^\n]*", re.DOTALL | re
 
 @dataclass(frozen=True)
 class Use:
-    """One use of `\\val`, `\\verdict`, `\\ifverdict`, `\\prov`, `\\confirmatory` or `\\unjudged`."""
+    """One use of `\\val`, `\\verdict`, `\\ifverdict`, `\\prov`, `\\confirmatory`, `\\unjudged` or `\\claim` (its key is the condition)."""
 
     command: str
     option: str

@@ -22,9 +22,9 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "dvc repro render, or audit render. Never edit generated files.",
     ),
     "A404": (
-        "An exemption matches another number of places than it says, or stands twice.",
+        "An exemption matches another number of places than it says, or stands twice; or exemptions.yaml is not valid, and exempts nothing.",
         "An exemption that is wider than its reason lets typed results through.",
-        "Correct its pattern or count, or remove it.",
+        "Correct place, pattern or count (each is taken literally), give a reason in words, or remove it.",
     ),
     "A405": (
         "Part of the manuscript could not be read: an open brace, formula or environment, or an included file that is missing or outside.",
@@ -60,6 +60,26 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "The document shows verdicts of a registration and not of how many predictions.",
         "Three met of three and three met of thirty read alike.",
         "\\val{ID.met} of \\val{ID.of}, a table of all verdicts, or << row.phrase | label >> of a registration in `denominator()`.",
+    ),
+    "A416": (
+        "The condition of a \\claim is false by the records; in a branch that is not chosen, or under parameters that no registration holds for, a note.",
+        "A sentence without a number stays when the result turns, and nobody sees it.",
+        "Rewrite the sentence and its condition; LaTeX stops at a claim that does not hold.",
+    ),
+    "A417": (
+        "The condition of a \\claim cannot be read, or names a key or verdict that is not there.",
+        "A sentence whose condition says nothing is bound to nothing, and LaTeX stops at it.",
+        "Correct it: main.a / main.b > 2, all of main.a > 0, at least 9 of main.a > 0, min(main.a) > max(main.b), pilot.P1 is met; and, or, not.",
+    ),
+    "A418": (
+        "The condition of a \\claim holds for the recorded values and not for all that agree with them within tolerance (a note).",
+        "Whoever recomputes the records may get the other answer.",
+        "Claim less, say that it is close, or leave it and know it.",
+    ),
+    "A419": (
+        "The text behind a \\val names another unit than that of its quantity (a note).",
+        "The right key may stand in the wrong sentence.",
+        "Cite the quantity that the sentence is about, or correct the word.",
     ),
     "A500": (
         "A check of the document stopped before its end.",

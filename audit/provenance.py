@@ -40,7 +40,8 @@ def provenance_values(context: Context) -> dict[str, str]:
     values["all.machines"] = str(len({log.machine for log in logs}))
     values |= {f"all.{name}": str(count) for name, count in count_all(registered(context).values()).items()}
     values["all.registrations"] = str(len(registered(context)))
-    values["all.exemptions"] = str(len(load_exemptions(context)))
+    exemptions = load_exemptions(context)
+    values |= {"all.exemptions": str(len(exemptions)), "all.exempted": str(sum(exemption.count for exemption in exemptions))}
     return values
 
 
@@ -73,6 +74,8 @@ def provenance_files(context: Context, key: str) -> list[str]:
     name = key.partition(".")[0]
     if key in OVER_REGISTRATIONS:
         return sorted({*map(context.seal_path, registered(context)), *(path for path, _ in verdict_records(context).values())})
+    if key in ("all.exemptions", "all.exempted"):
+        return [path for path in (context.config.paths.exemptions,) if context.bytes_of(path) is not None]
     if name == "all":
         return sorted(context.run_logs)
     if ".seal" in key:

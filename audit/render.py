@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from audit.appendix import accessors
+from audit.claims import claim_states, find_claims
 from audit.confirmatory import label
 from audit.context import Context
 from audit.declared import deviations_path
@@ -109,8 +110,11 @@ def build_definitions(context: Context, document: Document, keys: Keys, sources:
             sources |= set(provenance_files(context, use.key))
     labels = {use.key: label(context, use.key).word.value for use in uses if use.command == "confirmatory"}
     sources |= {keys.paths[key.partition(".")[0]] for key in labels if key.partition(".")[0] in keys.paths}
+    claims = find_claims(context)
+    sources |= {keys.paths[name] for claim in claims for key in claim.keys if (name := key.partition(".")[0]) in keys.paths}
+    sources |= {path for claim in claims if claim.predictions for path, _ in verdict_records(context).values()}
     unjudged = [name for name, entry in registered(context).items() if entry.state is not State.JUDGED]
-    return define(values, words, provenance, labels, unjudged)
+    return define(values, words, provenance, labels, unjudged, claim_states(claims))
 
 
 def print_use(use: Use, keys: Keys) -> tuple[str, str]:

@@ -22,7 +22,7 @@ def check_keys(context: Context) -> Iterator[Finding]:
     keys, words, provenance = Keys.of(context), verdict_words(context), provenance_values(context)
     uses = load_document(context).uses()
     yield from check_reasons(context, [use for use in uses if use.command == "unjudged"])
-    uses = [use for use in uses if use.command != "unjudged"]
+    uses = [use for use in uses if use.command not in ("unjudged", "claim")]
     absent = Counter(name for use in uses if (name := use.key.partition(".")[0]) in keys.records and keys.records[name] is None)
     for name, uses_of in absent.items():
         what = f"{uses_of} cited values need a record that is absent or unreadable"

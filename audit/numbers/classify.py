@@ -179,6 +179,7 @@ def is_method_unit(sight: Sight) -> object:
 
 RULES: tuple[Rule, ...] = (
     Rule("verbatim", "design", "verbatim text or a listing", lambda s: s.frame.kind == "verbatim"),
+    Rule("condition", "design", "a number of a claim's own condition", opaque("design")),
     Rule("layout argument", "layout", "an option, length, colour or coordinate", opaque("layout")),
     Rule("key", "reference", "a citation key, label, link or bibliography entry", opaque("reference")),
     Rule("unit argument", "mathematics", "an exponent of a unit", opaque("mathematics")),

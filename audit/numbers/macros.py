@@ -6,11 +6,12 @@ optional and `t` mandatory, prose or mathematics that a reader sees.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 __all__ = [
     "BOUND", "CITES", "COMMANDS", "DEFINERS", "ENVIRONMENTS", "INCLUDES", "MATH_ENVIRONMENTS", "MOVING", "OPAQUE_ENVIRONMENTS", "PRINTED", "REFS", "SEAMS",
-    "SILENT", "UPRIGHT", "Spec",
+    "SILENT", "UPRIGHT", "Spec", "detokenize",
 ]  # fmt: skip
 
 
@@ -65,6 +66,7 @@ COMMANDS: dict[str, Spec] = {
     "\\": Spec("o"),
     "\\*": Spec("o"),
     "footnote": Spec("ot"),
+    "claim": Spec("mt", "design"),
 }
 """Commands whose arguments are not all prose; any other command's optional arguments are layout, its mandatory ones prose."""
 
@@ -107,7 +109,7 @@ SILENT = frozenset(
     "centering noindent protect relax ensuremath makecell shortstack thead num SI qty SIlist qtylist numlist ang tablenum limits nolimits "
     "footnote caption captionof section subsection subsubsection paragraph subparagraph chapter part item title author date abstract centerline hfill vfill "
     "toprule midrule bottomrule hline cmidrule cline addlinespace newline linebreak multicolumn multirow textcolor colorbox rowcolor cellcolor phantom "
-    "label raggedright em it bf rm sf tt sc sl leavevmode nonumber notag break allowbreak smallskip medskip bigskip clearpage newpage maketitle strut "
+    "claim label raggedright em it bf rm sf tt sc sl leavevmode nonumber notag break allowbreak smallskip medskip bigskip clearpage newpage maketitle strut "
     "thanks footnotetext footnotemark textquotesingle hspace vspace vspace* hspace* resizebox scalebox adjustbox rotatebox raisebox parbox makebox mathop".split()
 )
 """Commands that print nothing by themselves: what they wrap reads on without a seam."""
@@ -123,3 +125,9 @@ DEFINERS = frozenset({"def", "gdef", "edef", "xdef"})
 MOVING = frozenset("section subsection subsubsection chapter part paragraph caption captionof title author".split())
 UPRIGHT = frozenset({"text", "mbox", "hbox", "intertext", "textrm", "textnormal", "shortintertext", "footnote", "caption"})
 INCLUDES = frozenset({"input", "include", "subfile", "subfileinclude", "import", "subimport", "includegraphics", "bibliography", "addbibresource"})
+
+
+def detokenize(argument: str) -> str:
+    """An argument as TeX spells it when it makes one word of it: without comments, one blank for several and after a command's name."""
+    plain = re.sub(r"(?<!\\)%[^\n]*(?:\n[ \t]*)?", "", argument)
+    return " ".join(re.sub(r"(\\[A-Za-z]+)\s*", r"\1 ", plain).split())

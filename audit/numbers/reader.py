@@ -157,8 +157,8 @@ class Reader:
 
     def note(self, frame: Frame, body: str) -> None:
         """Remember our macros' arguments and the files that are included."""
-        name, body = frame.name, " ".join(body.split())
-        if name in macros.BOUND or name == "ifverdict":
+        name, body = frame.name, macros.detokenize(body)
+        if name in macros.BOUND or name in ("ifverdict", "claim"):
             if frame.kind == "option":
                 self.option = body
             else:

@@ -18,7 +18,7 @@ SCRIPT_END = "\u200b"
 
 
 TITLES = frozenset({"title", "author"})
-BODIES = frozenset("ifverdict def gdef edef xdef newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand".split()) | {
+BODIES = frozenset("ifverdict claim def gdef edef xdef newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand".split()) | {
     "newenvironment", "renewenvironment", "NewDocumentCommand", "newsavebox", "hypersetup", "texorpdfstring"
 }  # fmt: skip
 """Commands whose arguments LaTeX typesets not at all, or elsewhere and any number of times."""

@@ -105,7 +105,7 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "generated file edited": ("A403", "generated", lambda paper: paper.replace("manuscript/generated/arms.tex", "0.51", "0.61"), "edited by hand"),
     "generated file lost": ("A403", "generated", lambda paper: (paper.root / "manuscript/generated/arms.tex").unlink(), "is missing"),
     "generated file planted": ("A403", "generated", lambda paper: paper.write("manuscript/generated/x.tex", "0.5"), "a file that nothing generates"),
-    "exemption of nothing": ("A404", "exemptions", exempt("0.99"), "expected 1 places, named once; found 0"),
+    "exemption of nothing": ("A404", "exemptions", exempt("0.99"), "expected 1 place, named once; found 0"),
     "exemption too wide": ("A404", "exemptions", both(add("The gap was 0.99, then 0.99."), exempt("0.99")), "found 2"),
     "missing input": ("A405", "manuscript", add("\\input{gone}"), "included file is missing: gone"),
     "open brace": ("A405", "manuscript", add("{ open"), "a group"),
@@ -143,6 +143,13 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "unknown registration": ("A402", "keys", add("\\unjudged{pilto}{it was never run}"), "no sealed registration 'pilto'"),
     "label redefined": ("A407", "constructs", preamble(r"\renewcommand{\confirmatory}[1]{confirmatory}"), r"\confirmatory is redefined"),
     "reason redefined": ("A407", "constructs", preamble(r"\let\unjudged\relax"), r"\unjudged is redefined"),
+    "claim that does not hold": ("A416", "claims", add("\\claim{main.untreated.close < main.untreated.gap}{The remedy outperforms.}"), "main.untreated.close = 0.9496, main.untreated.gap = 0.0887"),
+    "claim that a record no longer bears out": ("A416", "claims", both(add("\\claim{main.untreated.gap >= 0.0885}{It does not differ.}"), edit_record), "claim does not hold: main.untreated.gap >= 0.0885"),
+    "claim of a verdict that is another": ("A416", "claims", add("\\claim{pilot.P2 is met}{More recover.}"), "pilot.P2 is missed"),
+    "claim of nothing": ("A417", "claims", add("\\claim{main.untreated.gpa > 1}{The remedy outperforms.}"), "nearest keys: untreated.gap"),
+    "claim without a condition": ("A417", "claims", add("\\claim{}{The remedy outperforms.}"), "the condition '' cannot be read"),
+    "claim redefined": ("A407", "constructs", preamble(r"\renewcommand\claim[2]{#2}"), r"\claim is redefined"),
+    "number typed in a claim": ("A401", "numbers", add("\\claim{main.untreated.gap < 1}{The gap fell to 0.7777 nats}."), "typed number 0.7777"),
     "typed in a reason": ("A401", "numbers", add("\\unjudged{pilot}{the gap was 0.7777 nats}"), "typed number 0.7777"),
     "verdict that hangs on what was left out": ("A410", "attrition", exclude, "pilot.P2 is met without 2 excluded units (undecided where settled < 5) and missed with them"),
     "attrition in a table that is not included": ("A410", "attrition", both(exclude, write("tables/more.tex.j2", ATTRITION)), "an included table over attrition()"),
@@ -162,6 +169,7 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "number put together by a template": (
         "A408", "templates", lambda paper: paper.replace("manuscript/tables/arms.tex.j2", "\\bottomrule", '<< "eight" >> runs recovered \\\\ \\bottomrule'), "prints eight, a measured number that no filter printed",
     ),
+    "another unit": ("A419", "units", add("It took \\val{main.untreated.gap}~seconds."), r"\val{main.untreated.gap} is followed by 'seconds'; expected its unit, nats"),
     "rounded across the target": ("A409", "rounding", add("\\val[fixed.3]{main.untreated.gap}"), "would change the verdict of pilot.P1"),
 }
 
@@ -204,6 +212,9 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "label in a sentence": add("The gap is \\confirmatory{main.untreated.gap}."),
     "rounded, and said with its decimals": both(shares, add("\\val[percent.1]{main.small}, \\val[percent.1]{main.nearly}, \\val[fixed.1]{main.small}, \\val[min]{main.untreated.recovered}")),
     "macro of a template": both(write("tables/more.tex.j2", "<% macro row(q) %>\\textbf{<< q | val >>}<% endmacro %><< row(main.untreated.gap) >>"), add("\\input{generated/more}")),
+    "claim that holds": add("\\claim{main.untreated.gap < 0.1 and main.untreated.close - main.untreated.gap > 0.7777}{The remedy outperforms \\val{main.untreated.gap}.}"),
+    "claim for another outcome": lambda paper: paper.replace(TEX, "{it held}", "{\\claim{main.untreated.recovered > 9}{more held}}"),
+    "its own unit": add("A gap of \\val{main.untreated.gap} nats, of \\val[percent]{main.untreated.share} steps, \\val{main.untreated.gap} a step, one \\val[max]{main.untreated.recovered}-step run."),
     "more digits": add("\\val[fixed.5]{main.untreated.gap}"),
 }
 

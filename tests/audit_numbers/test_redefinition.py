@@ -19,6 +19,8 @@ ACTS = {
     "the choice": (r"\expandafter\let\csname audit@choice@missed\expandafter\endcsname\csname audit@choice@met\endcsname", {"A407 audit@choice@missed"}),
     "the word": (r"\expandafter\def\csname audit@verdict@pilot.P2\endcsname{met}", {"A407 audit@verdict@pilot.P2"}),
     "a copy": (r"\newcommand\x[1]{met}\RenewCommandCopy\verdict\x", {"A407 verdict", "A502 pilot.P1"}),
+    "the claim": (r"\expandafter\def\csname claim\endcsname#1#2{#2}", {"A407 claim"}),
+    "the claim's code": (r"\expandafter\def\csname claim code\endcsname#1#2{#2}", {"A407 claim"}),
     "in LaTeX3": (r"\ExplSyntaxOn\cs_set:Npn\verdict#1{met}\ExplSyntaxOff", {"A407 verdict", "A502 pilot.P1"}),
     "put back at the end": (r"\let\kept\verdict\AtBeginDocument{\def\verdict#1{met}}\AtEndDocument{\let\verdict\kept}", {"A502 pilot.P1"}),
     "no auxiliary file": (r"\nofiles", {"A407 meanings", "A502 pilot.P1"}),

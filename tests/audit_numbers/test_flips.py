@@ -1,0 +1,209 @@
+"""This repository's own manuscript with each verdict and each condition flipped: what a reader reads changes, or LaTeX stops."""
+
+from __future__ import annotations
+
+import copy
+import re
+import shutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit.building import build
+from audit.checks.claimed import check_claims
+from audit.checks.verdicts import check as check_verdicts
+from audit.claims import find_claims
+from audit.context import Context
+from audit.document import load_document
+from audit.finding import Refusal
+from audit.pdf import extract_text
+from audit.render import Generated, generate
+from audit.reread import State, list_moved
+from audit.verdict import reading_of
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = ("met", "missed", "undecided")
+COPIED = ("audit.toml", "params.yaml", "manuscript", "results", "prereg")
+
+
+@cache
+def honest() -> Context:
+    """The repository as it is."""
+    return Context.open(ROOT)
+
+
+def altered(records: dict[str, Any]) -> Context:
+    """The repository with other records."""
+    made = Context(ROOT, honest().config)
+    made.__dict__.update(records=records, history=honest().history, _document=load_document(honest()))
+    return made
+
+
+def verdict_uses() -> list[str]:
+    """Every prediction whose verdict the manuscript shows or chooses a sentence by."""
+    return sorted({use.key for use in load_document(honest()).uses() if use.command in ("verdict", "ifverdict")})
+
+
+def flip(flips: dict[str, str]) -> Context:
+    """The repository after these predictions (`registration.prediction`) came out so, as the evaluation would have recorded it."""
+    records = copy.deepcopy(honest().records)
+    for key, word in flips.items():
+        registration, _, prediction = key.partition(".")
+        record = records[honest().config.records[registration]]
+        next(row for row in record["predictions"] if row["id"] == prediction)["verdict"] = word
+        given = {row["id"]: row["verdict"] for row in record["predictions"]}
+        for name in WORDS:
+            record[name]["value"] = sum(verdict == name for verdict in given.values())
+        record["reading"] = reading_of(honest().registrations[registration], given) or "none was fixed"
+    return altered(records)
+
+
+def others(key: str) -> list[str]:
+    """The verdicts that a prediction did not get."""
+    return [word for word in WORDS if word != State(honest()).words[key]]
+
+
+FLIPS = [(key, word) for key in verdict_uses() for word in others(key)]
+CLAIMS = sorted({claim.use.key for claim in find_claims(honest())})
+
+
+def test_the_manuscript_shows_every_verdict_and_binds_sentences() -> None:
+    """So that the tests below have something to flip."""
+    assert {f"pilot.P{number}" for number in range(1, 9)} <= set(verdict_uses())
+    assert len(FLIPS) == 2 * len(verdict_uses()) and len(CLAIMS) >= 3
+    assert any(use.command == "ifverdict" for use in load_document(honest()).uses())
+
+
+@pytest.mark.parametrize(("key", "word"), FLIPS)
+def test_a_flipped_verdict_changes_every_sentence_that_hangs_on_it(key: str, word: str) -> None:
+    """Each `\\verdict` and `\\ifverdict` of it reads otherwise, the macro has the word, and the table of predictions its row."""
+    before, after = State(honest()), State(flip({key: word}))
+    sentences, _ = list_moved(before, after)
+    moved = [sentence for sentence in sentences if any(move.what == key for move in sentence.moved)]
+    places = {use.place for use in load_document(honest()).uses() if use.key == key and use.command in ("verdict", "ifverdict")}
+    assert len(moved) <= len(places) and moved
+    back = {sentence.place: sentence.text for sentence in list_moved(after, before)[0]}
+    assert all(back[sentence.place] != sentence.text for sentence in moved)
+    files = generate(after.context).files
+    assert rf"\@namedef{{audit@verdict@{key}}}{{{word}}}".encode() in files["macros.tex"]
+    table = [line for line in files["predictions.tex"].decode().splitlines() if line.startswith(f"{key.partition('.')[2]} ")]
+    assert table and table[0].split("\\\\")[0].strip().endswith(word)
+
+
+@pytest.mark.parametrize("key", sorted({use.key for use in load_document(honest()).uses() if use.command == "ifverdict"}))
+def test_sentences_written_in_advance_differ_by_outcome(key: str) -> None:
+    """No two of the three branches say the same, so that every flip is one that a reader sees."""
+    scan = load_document(honest()).scans[0]
+    for command, _, name, offset, _ in scan.reading.uses:
+        if command == "ifverdict" and name == key:
+            assert len(set(branches(scan.reading.source, offset))) == 3
+
+
+def branches(source: str, offset: int) -> list[str]:
+    """The three arguments after the one that opens at `offset`, blanks as one."""
+    return [" ".join(argument.split()) for argument in read_arguments(source, offset)][1:4]
+
+
+def read_arguments(source: str, offset: int) -> Iterator[str]:
+    """Arguments in braces, one after the other, from a place of the source."""
+    for _ in range(4):
+        offset = source.index("{", offset)
+        depth, end = 1, offset + 1
+        while depth:
+            depth += {"{": 1, "}": -1}.get(source[end], 0)
+            end += 1
+        yield source[offset + 1 : end - 1]
+        offset = end
+
+
+def test_the_reading_fixed_in_advance_follows_the_verdicts() -> None:
+    """The paragraph below the table of predictions is the registered one for these verdicts, whichever they are."""
+    found = {}
+    for flips in ({}, {"pilot.P1": "met"}, {"pilot.P1": "met", "pilot.P3": "missed"}, {"pilot.P3": "missed"}):
+        table = generate(flip(flips)).files["predictions.tex"].decode()
+        found[str(flips)] = re.search(r"Reading fixed in advance\.\} (.*)", table)[1]  # type: ignore[index]
+    texts = {reading.text for reading in honest().registrations["pilot"].readings}
+    assert set(found.values()) == texts and len(found) == len(texts)
+
+
+@pytest.mark.parametrize(("key", "word"), FLIPS[:4])
+def test_a_verdict_flipped_by_hand_is_found(key: str, word: str) -> None:
+    """The audit judges again: nobody flips a verdict's record and keeps it."""
+    assert any(finding.code == "A309" for finding in check_verdicts(flip({key: word})))
+    assert not any(finding.code == "A309" for finding in check_verdicts(honest()))
+
+
+def falsify(condition: str) -> Context:
+    """The repository with the first change of a quantity that the condition names under which it is false."""
+    claim = next(claim for claim in find_claims(honest()) if claim.use.key == condition)
+    for key in claim.keys:
+        for value in (-1e9, 0, 1e9):
+            records = copy.deepcopy(honest().records)
+            change(records[honest().config.records[key.partition(".")[0]]], key.partition(".")[2], value)
+            made = altered(records)
+            if any(found.use.key == condition and found.truth is False for found in find_claims(made)):
+                return made
+    raise AssertionError(f"no single quantity decides {condition}")
+
+
+def change(record: Any, key: str, value: float) -> None:
+    """Give a quantity another value, and all of its units too."""
+    for part in key.split("."):
+        record = record[int(part)] if isinstance(record, list) else record[part]
+    record["value"] = value
+    if "values" in record:
+        record["values"] = [value] * len(record["values"])
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the manuscript and what it is made from, to build in."""
+    for name in COPIED:
+        source, target = ROOT / name, tmp_path / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("generated", "*.pdf.tmp", "states"))
+        else:
+            shutil.copy(source, target)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def typeset(root: Path, generated: Generated) -> str:
+    """The text of the PDF from these generated files, blanks as one and without hyphens at line ends."""
+    folder = root / "manuscript/generated"
+    folder.mkdir()
+    for name, data in generated.files.items():
+        (folder / name).write_bytes(data)
+    (out := root / "out").mkdir()
+    build(Context.open(root), out)
+    text = extract_text(out / "paper.pdf")
+    shutil.rmtree(folder)
+    shutil.rmtree(out)
+    return " ".join(text.replace("-\n", "").split())
+
+
+@pytest.mark.parametrize("condition", CLAIMS)
+def test_latex_stops_at_a_flipped_condition(elsewhere: Path, condition: str) -> None:
+    """The audit finds it, nothing defines its macro, and the build names it."""
+    made = falsify(condition)
+    assert [finding.code for finding in check_claims(made) if "not hold" in finding.what and condition.split()[-1] in finding.what] == ["A416"]
+    with pytest.raises(Refusal, match=re.escape(f"No true claim for `{condition}'")):
+        typeset(elsewhere, generate(made))
+
+
+def test_the_text_of_the_pdf_follows_the_verdicts(elsewhere: Path) -> None:
+    """All verdicts flipped, once to each of the other two: every branch of the sentences written in advance is printed once, and only then."""
+    states = [honest(), *(flip({key: others(key)[number] for key in verdict_uses()}) for number in (0, 1))]
+    texts = [typeset(elsewhere, generate(state)) for state in states]
+    scan = load_document(honest()).scans[0]
+    for command, _, key, offset, _ in scan.reading.uses:
+        if command != "ifverdict":
+            continue
+        wanted = branches(scan.reading.source, offset)
+        for state, text in zip(states, texts, strict=True):
+            for word, branch in zip(WORDS, wanted, strict=True):
+                plain = re.sub(r"\\claim\{[^{}]*\}\{([^{}]*)\}", r"\1", branch).replace("--", "–")
+                assert not plain or (plain.replace("-", "") in text.replace("-", "")) == (State(state).words[key] == word), (key, word, plain)
