@@ -146,7 +146,7 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "claim that does not hold": ("A416", "claims", add("\\claim{main.untreated.close < main.untreated.gap}{The remedy outperforms.}"), "main.untreated.close = 0.9496, main.untreated.gap = 0.0887"),
     "claim that a record no longer bears out": ("A416", "claims", both(add("\\claim{main.untreated.gap >= 0.0885}{It does not differ.}"), edit_record), "claim does not hold: main.untreated.gap >= 0.0885"),
     "claim of a verdict that is another": ("A416", "claims", add("\\claim{pilot.P2 is met}{More recover.}"), "pilot.P2 is missed"),
-    "claim of nothing": ("A417", "claims", add("\\claim{main.untreated.gpa > 1}{The remedy outperforms.}"), "nearest keys: untreated.gap"),
+    "claim of nothing": ("A417", "claims", add("\\claim{main.untreated.gpa > 1}{The remedy outperforms.}"), "nearest keys: main.untreated.gap"),
     "claim without a condition": ("A417", "claims", add("\\claim{}{The remedy outperforms.}"), "the condition '' cannot be read"),
     "claim redefined": ("A407", "constructs", preamble(r"\renewcommand\claim[2]{#2}"), r"\claim is redefined"),
     "number typed in a claim": ("A401", "numbers", add("\\claim{main.untreated.gap < 1}{The gap fell to 0.7777 nats}."), "typed number 0.7777"),
