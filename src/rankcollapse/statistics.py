@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import isfinite
 from typing import Literal
 
 import numpy as np
-from scipy.stats import binomtest, rankdata
+from scipy.stats import binomtest, linregress, rankdata
 
 LARGEST_BLOCK = 8
 """Units of a block up to which all orders are gone through (40,320)."""
@@ -233,6 +233,7 @@ def count_returns(recovered: Sequence[Sequence[bool]]) -> list[int]:
     return [sum(1 for place, flag in enumerate(row) if flag and not all(row[:place])) for row in recovered]
 
 
+@cache
 def exact_interval(count: int, of: int, confidence: float = 0.95) -> tuple[float, float]:
     """Clopper-Pearson interval of a share (scipy's binomtest); 0 to 1 of nothing."""
     if not of:
@@ -244,3 +245,17 @@ def exact_interval(count: int, of: int, confidence: float = 0.95) -> tuple[float
 def slowing(delayed: Sequence[float], undelayed: Sequence[float]) -> float:
     """Median over seeds of log(T after the delay / T without), natural logarithm; the deep one minus the shallow one is D4's metric."""
     return float(np.median(np.log(np.asarray(delayed, dtype=np.float64) / np.asarray(undelayed, dtype=np.float64))))
+
+
+def in_order(crossings: Sequence[Sequence[float]]) -> list[bool]:
+    """Per event, whether its markers crossed strictly one after the other in the order given; at one measurement is no order."""
+    return [all(one < other for one, other in pairwise(event)) for event in crossings]
+
+
+def fit_slope(x: Sequence[float], y: Sequence[float], least: int = 6) -> float | None:
+    """Slope of log10 y on log10 x by least squares (scipy's linregress) for positive readings; None with fewer points than `least`."""
+    if any(value <= 0 for value in (*x, *y)):
+        raise ValueError("positive readings to take the logarithm of")
+    if len(x) < least:
+        return None
+    return float(linregress(np.log10(x), np.log10(y)).slope)

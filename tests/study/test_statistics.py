@@ -16,6 +16,8 @@ from rankcollapse.statistics import (
     censor,
     count_returns,
     exact_interval,
+    fit_slope,
+    in_order,
     median_over_blocks,
     order_within_rows,
     permute,
@@ -108,10 +110,10 @@ def sample(blocks) -> Null:
 def test_the_observed_order_is_one_of_those_counted():
     """Six strata whose correlations are no round numbers, at their lowest: p is one order in 24^6, not 0, whatever round-off does."""
     rows = [stratum([1, 2, 2, 4], [4, 3, 1, 1], str(place)) for place in range(6)]
-    best = [min(spearman(row.predictor, order) for order in permutations(row.outcome)) for row in rows]
-    lowest = [next(order for order in permutations(row.outcome) if spearman(row.predictor, order) == low) for row, low in zip(rows, best, strict=True)]
-    found = rank_within_strata([replace(row, outcome=order) for row, order in zip(rows, lowest, strict=True)])
-    ways = sum(spearman(rows[0].predictor, order) <= best[0] + 1e-9 for order in permutations(rows[0].outcome))
+    best = min(spearman(rows[0].predictor, order) for order in permutations(rows[0].outcome))
+    lowest = next(order for order in permutations(rows[0].outcome) if spearman(rows[0].predictor, order) == best)
+    found = rank_within_strata([replace(row, outcome=lowest) for row in rows])
+    ways = sum(spearman(rows[0].predictor, order) <= best + 1e-9 for order in permutations(rows[0].outcome))
     assert found.p_negative == pytest.approx((ways / 24) ** 6, rel=1e-9)
 
 
@@ -223,3 +225,16 @@ def test_intervals(count, of, low, high):
 def test_slowing_is_a_median_of_ratios():
     """Natural logarithm of the ratio per seed; the middle seed decides."""
     assert slowing([20, 20, 80], [10, 10, 10]) == pytest.approx(np.log(2)) and slowing([10], [10]) == 0
+
+
+def test_markers_in_order():
+    """Strictly one after the other; two at one measurement have no order."""
+    assert in_order([(10, 20, 30), (10, 10, 30), (30, 20, 10), (10, 30, 20)]) == [True, False, False, False]
+
+
+def test_slope_of_a_power_law():
+    """A square law has slope 2, whatever its factor; five points are too few; a zero has no logarithm."""
+    x = [1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1]
+    assert fit_slope(x, [7 * value**2 for value in x]) == pytest.approx(2) and fit_slope(x[:5], x[:5]) is None
+    with pytest.raises(ValueError, match="positive"):
+        fit_slope([0.0, *x], [0.0, *x])
