@@ -31,7 +31,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 ]
 STUDY = [
     "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds",
-    "text vocabulary passes measure chances evidence relations orders claims claim_table",
+    "text vocabulary passes measure chances evidence relations orders claims claim_table registered",
     "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress",
     "checkpoint pools fanout analysis figures experiments stage",
     "engine.__main__",

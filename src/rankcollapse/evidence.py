@@ -34,12 +34,12 @@ class Evidence(Frozen):
     """Events that compare as claimed; the values say which."""
     events: Quantity | None = None
     low: Quantity | None = None
-    """Exact 95 % interval (Clopper-Pearson) of the share of events that compare as claimed; of the median where that is judged."""
+    """95 % interval: exact (Clopper-Pearson) of the share of events that compare as claimed, exact of a median, approximate of a correlation."""
     high: Quantity | None = None
     statistic: Quantity | None = None
     """Spearman's correlation, or Page's L."""
     p: Quantity | None = None
-    """One-sided permutation p in the stated direction."""
+    """Permutation p in the stated direction; two-sided where no correlation is claimed."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,17 @@ class Finding:
 class Relation(Protocol):
     """A rule that can come out any way."""
 
-    def judge(self, readings: Readings) -> Finding: ...
-    def keys(self) -> list[str]: ...
-    def text(self) -> str: ...
+    def judge(self, readings: Readings) -> Finding:
+        """True, false or open; Refusal where a reading is not there."""
+        ...
+
+    def keys(self) -> list[str]:
+        """Every reading it needs, roles included."""
+        ...
+
+    def text(self) -> str:
+        """The relation as a reader sees it."""
+        ...
 
 
 def number(value: float, digits: int = 3) -> Quantity:

@@ -153,7 +153,7 @@ class Unranked:
     roles: Roles = BOTH
 
     def judge(self, readings: Readings) -> Finding:
-        """False where either one-sided p is within half of 5 %, true where the interval lies inside, else open."""
+        """False where the two-sided p is within 5 %, true where the interval lies inside, else open."""
         events, test, evidence = rank(self.x, self.y, self.roles, readings)
         p, (low, high) = min(1.0, 2 * min(test.p_negative, test.p_positive)), fisher_interval(test.rho, events)
         shown = {"statistic": number(test.rho, 2), "p": number(p, 4), "events": whole(events), "low": number(low, 2), "high": number(high, 2)}
