@@ -181,7 +181,7 @@ class RankTest:
 
 
 def rank_within_strata(strata: Sequence[Stratum], generator: np.random.Generator | None = None, draws: int = DRAWS) -> RankTest:
-    """Mean within-stratum Spearman of predictor and outcome over the strata that count, and its permutation p (P2 to P4 and T3 of the registered tests).
+    """Mean within-stratum Spearman of predictor and outcome over the strata that count, and its permutation p (P2 to P4, T3).
 
     Strata of one cluster are permuted by seed, as one; ValueError where they do not hold the same seeds. No stratum: rho 0, p 1.
     """

@@ -129,7 +129,8 @@ def test_p_keeps_its_level_only_with_networks_permuted_together():
     """No effect and delays that repeat one order of seeds: over every order, p of independent strata is small too often."""
     small, orders = np.zeros(2), list(permutations((10.0, 20.0, 30.0, 40.0)))
     for times in orders:
-        found = rank_rows([row(seed, 10.0**seed, times[seed], delay=delay) for delay in range(3) for seed in range(4)], "opening", BUDGET, GENERATOR(0))
+        rows = [row(seed, 10.0**seed, times[seed], delay=delay) for delay in range(3) for seed in range(4)]
+        found = rank_rows(rows, "opening", BUDGET, GENERATOR(0))
         small += found.p.value <= 0.05, found.p_networks.value <= 0.05
     apart, together = small / len(orders)
     assert together <= 0.05 < 0.1 < apart

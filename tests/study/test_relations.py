@@ -96,7 +96,9 @@ def test_readings_that_do_not_fit_are_refused():
             judge(relation, a=[1, 1, 1], b=[1, 1])
 
 
-SEPARATED = [(([1, 2, 3], [1, 1, 1]), True), (([1, 2, 5], [1, 1, 1]), False), (([1, 2], [1, 1, 1]), None), (([], []), None), (([5], [1, 1, 1]), False)]
+SEPARATED = [
+    (([1, 2, 3], [1, 1, 1]), True), (([1, 2, 5], [1, 1, 1]), False), (([1, 2], [1, 1, 1]), None), (([], []), None), (([5], [1, 1, 1]), False),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("low", "expected"), SEPARATED)
