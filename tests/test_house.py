@@ -30,8 +30,8 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure",
-    "text vocabulary passes measure",
+    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds",
+    "text vocabulary passes measure chances evidence relations orders claims claim_table registered",
     "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress",
     "checkpoint pools fanout analysis figures experiments stage",
     "engine.__main__",
