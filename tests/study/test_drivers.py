@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from networks import same_state
 from tiny_arms import SCALE, lend
 
 from rankcollapse.drivers import closely, control_closely, drive_closely, leave_intact
-from rankcollapse.engine import fresh_state
+from rankcollapse.engine import describe_runs, fresh_state
 from rankcollapse.engine.stack import plan_runs
 from rankcollapse.events import Settled
 from rankcollapse.params import Driver
@@ -105,3 +105,11 @@ def test_unknown_markers_are_refused():
     strange = SCALE.model_copy(update={"study": SCALE.study.model_copy(update={"readings": ("entropy",)})})
     line = refusal(drive_closely, (0,), warmed((0,), SCALE), 0.1, strange, None)
     assert line.startswith("run driver/0.1/0: unknown reading 'entropy'; expected cosine, effective_rank")
+
+
+def test_a_later_cadence_is_described_for_the_checkpoint():
+    """What a checkpoint must match holds the whole run but its origin's tensors, whatever step the cadence and the schedules start at."""
+    [run] = drive_closely((0,), [replace(fresh_state(0, TABLE_SETTING), step=5)], 0.1, SCALE, Settled(1.5, 5, 5, 2))
+    plain = replace(run, origin=None, measure_every=5)
+    [described] = describe_runs([run], TABLE_SETTING)["runs"]
+    assert described == asdict(plain) | {"measure_every": ((5, 5), (13, 1), (17, 5)), "start": 5}

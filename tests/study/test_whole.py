@@ -202,7 +202,7 @@ def test_a_burst_that_diverges_is_counted(whole, monkeypatch):
     """It has no rank, does not lie below the threshold, is not saved and not continued; the others are."""
     rows = {
         "burst_20/1": (Trajectory(step=[9], rank=[1.0], loss=[5.0], at_floor=[False]), fresh := "state"),
-        "burst_20/2": (Trajectory(step=[5], rank=[3.0], loss=[4.0], at_floor=[False], diverged_at=7), fresh),
+        "burst_20/2": (Trajectory(step=[5], rank=[1.2], loss=[4.0], at_floor=[False], diverged_at=7), fresh),
         "control/1": (Trajectory(step=[9], rank=[3.0], loss=[4.5], at_floor=[False]), fresh),
         "control/2": (Trajectory(step=[9], rank=[3.0], loss=[4.5], at_floor=[False]), fresh),
     }
