@@ -30,10 +30,10 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds",
+    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records",
     "text vocabulary passes measure chances evidence relations orders claims claim_table registered",
-    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress",
-    "checkpoint pools fanout analysis figures experiments stage",
+    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks ageing costs",
+    "checkpoint pools fanout analysis figures experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts",
     "engine.__main__",
 ]
 CORE = {"click", "jinja2", "jsonschema_rs", "pydantic", "rich", "ruamel"}

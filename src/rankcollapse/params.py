@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from audit.records import Frozen, Refusal, parse_model, read_yaml
 
@@ -15,6 +15,18 @@ ROLES = ("shallow", "deep")
 Role = Literal["shallow", "deep"]
 Steps = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+Number = TypeVar("Number", int, float)
+
+
+def refuse_unsorted(values: tuple[Number, ...]) -> tuple[Number, ...]:
+    """The values, if there is one, and each is larger than the one before."""
+    if not values or list(values) != sorted(set(values)):
+        raise ValueError("different values, smallest first")
+    return values
+
+
+Rising = Annotated[tuple[Number, ...], AfterValidator(refuse_unsorted)]
 
 
 class Data(Frozen):
@@ -130,19 +142,89 @@ def refuse_twins(seeds: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class ScaleSeeds(Frozen):
-    """Lists that stand in for registered seeds at a scale that no registration holds for."""
+    """Lists that stand in for registered seeds at a scale that no registration holds for. The first two sets are always there."""
 
     calibration: Seeds
     main: Seeds
-    twins = field_validator("calibration", "main")(refuse_twins)
+    replication: Seeds | None = None
+    bursts: Seeds | None = None
+    development: Seeds | None = None
+    """Networks that choose the multipliers of the bursts."""
+    intact: Seeds | None = None
+    """Networks of the drivers that leave the skip connection intact."""
+    twins = field_validator("*")(lambda seeds: refuse_twins(seeds) if isinstance(seeds, tuple) else seeds)
 
 
-class SeedSets(Frozen):
+class SeedSets(ScaleSeeds):
     """A list of seeds (exploratory), or the id of the registration whose seal they derive from."""
 
-    calibration: Seeds
     main: Seeds | str
-    twins = field_validator("calibration", "main")(lambda seeds: seeds if isinstance(seeds, str) else refuse_twins(seeds))
+    replication: Seeds | str | None = None
+    bursts: Seeds | str | None = None
+
+
+class SetArms(Frozen):
+    """The arms that a seed set's saved collapses get, by the names of `treatments.py`."""
+
+    every: tuple[str, ...]
+    few: tuple[str, ...] = ()
+    """Descriptive arms, of the set's first collapses only."""
+    few_events: Steps = 2
+
+
+class WeakGrid(Frozen):
+    """Skip scales among which calibration looks for the weak one of each depth, and the shares of recoveries it should lie between."""
+
+    shallow: Rising[Share]
+    deep: Rising[Share]
+    low: Share = 0.3
+    high: Share = 0.7
+
+
+class Intact(Frozen):
+    """Drivers that leave the skip connection intact: a weight-decay ramp after the warm-up, and initialisation gains."""
+
+    decay: Positive = 10.0
+    """The weight decay that the ramp goes up to."""
+    ramp: Steps
+    hold: Annotated[int, Field(ge=0)]
+    gains: Rising[Positive] = (4.0, 8.0, 16.0)
+    gain_steps: Steps
+    readings: tuple[str, ...] = ()
+    """What is measured beside rank, residual and loss: names of measure.READINGS."""
+
+
+class Bursts(Frozen):
+    """Learning-rate bursts on healthy networks of one depth, and what follows them."""
+
+    role: Role = "deep"
+    start: Steps
+    """Step at which the networks are healthy and the burst begins."""
+    updates: Steps
+    multipliers: Rising[Positive]
+    """The first at whose end every development network is collapsed is m1."""
+    second: Positive = 2.0
+    """m2 over m1."""
+    after: Steps
+    measure: Steps = 2
+    measure_after: Steps = 10
+
+
+class Study(Frozen):
+    """What the whole study adds to a scale."""
+
+    delays: Rising[Steps]
+    """Steps at the floor before the delayed switches."""
+    delayed_skip: Annotated[float, Field(gt=0, le=1)] = 0.3
+    near_floor: Annotated[int, Field(ge=0)] = 20
+    """Drivers and their controls are measured at every step that is within so many of the ramp's end."""
+    readings: tuple[str, ...] = ("cosine",)
+    """Markers of the collapse along the ramp: names of measure.READINGS."""
+    replays: Rising[Steps] = (4, 20)
+    """Updates after a switch at which the network is looked at again."""
+    weak: WeakGrid
+    intact: Intact
+    bursts: Bursts
 
 
 class Hardware(Frozen):
@@ -193,6 +275,10 @@ class Scale(Frozen):
     hardware: Hardware = Hardware()
     fanout: Fanout = Fanout()
     """Filled in from the top of the file."""
+    arms: dict[str, SetArms] = {}
+    """By seed set; filled in from the top of the file."""
+    study: Study | None = None
+    """Absent where a scale runs the study before it only."""
 
 
 class Scales(Frozen):
@@ -210,20 +296,21 @@ class Params(Frozen):
     seed_sets: SeedSets
     scales: Scales
     fanout: Fanout = Fanout()
+    arms: dict[str, SetArms] = {}
 
     @property
     def chosen(self) -> Scale:
         """The values of the scale in use."""
-        return getattr(self.scales, self.scale).model_copy(update={"fanout": self.fanout})
+        return getattr(self.scales, self.scale).model_copy(update={"fanout": self.fanout, "arms": self.arms})
 
     def seed_set(self, name: str) -> tuple[int, ...] | str:
         """A set's seeds, or the registration they derive from; the scale's own list replaces a registration's id."""
         value = getattr(self.seed_sets, name, None)
         if value is None:
-            raise Refusal("params.yaml", f"no seed set {name!r}", expected=", ".join(SeedSets.model_fields))
-        if self.chosen.seed_sets is not None and (isinstance(value, str) or name == "calibration"):
-            return getattr(self.chosen.seed_sets, name)
-        return value
+            given = (known for known in SeedSets.model_fields if getattr(self.seed_sets, known) is not None)
+            raise Refusal("params.yaml", f"no seed set {name!r}", expected=", ".join(given))
+        own = getattr(self.chosen.seed_sets, name, None)
+        return own if own is not None and (isinstance(value, str) or name == "calibration") else value
 
 
 def load_params(path: Path = Path("params.yaml")) -> Params:

@@ -17,14 +17,19 @@ def constant(value: float) -> Schedule:
     return ((0, value), (HELD, value))
 
 
+def ramp(start: int, steps: int, before: float, after: float) -> Schedule:
+    """`before` until `start`, linearly to `after` over `steps`, then held."""
+    return ((0, before), (start, before), (start + steps, after), (HELD, after))
+
+
 def ramp_down(start: int, steps: int, floor: float) -> Schedule:
     """1 until `start`, linearly to `floor` over `steps`, then held."""
-    return ((0, 1.0), (start, 1.0), (start + steps, floor), (HELD, floor))
+    return ramp(start, steps, 1.0, floor)
 
 
 def ramp_up(start: int, steps: int, floor: float) -> Schedule:
     """`floor` until `start`, linearly to 1 over `steps`, then held."""
-    return ((0, floor), (start, floor), (start + steps, 1.0), (HELD, 1.0))
+    return ramp(start, steps, floor, 1.0)
 
 
 def burst(start: int, steps: int, value: float, factor: float) -> Schedule:

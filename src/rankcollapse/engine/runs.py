@@ -6,7 +6,7 @@ A run is an origin, a number of steps, schedules, an added term, an optimiser, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
 
 import torch
 
@@ -187,6 +187,12 @@ def check_fork(run: Run, fork: Fork, by_name: dict[str, Run]) -> None:
 
 def describe_runs(runs: Sequence[Run], setting: Setting) -> dict[str, object]:
     """What a stack is, as plain values: the configuration that a checkpoint must match."""
-    rows = [asdict(replace(run, origin=None)) | {"start": run.start} for run in runs]
+    rows = [plain_fields(run) | {"origin": None, "start": run.start} for run in runs]
     return {"runs": rows, "shape": asdict(setting.shape), "optimiser": setting.optimiser.model_dump(), "batch": setting.batch,
             "init_std": setting.init_std, "healthy_q": setting.healthy_q, "device": setting.device, "precision": setting.precision}  # fmt: skip
+
+
+def plain_fields(run: Run) -> dict[str, object]:
+    """A run's fields but for its origin, whose tensors have a digest of their own."""
+    values = {each.name: getattr(run, each.name) for each in fields(run) if each.name != "origin"}
+    return values | {"stop": run.stop and asdict(run.stop)}
