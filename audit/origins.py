@@ -1,0 +1,159 @@
+"""Where the numbers of a PDF that no macro of ours printed may come from: typed in the sources, or given by LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from audit.alignment import NUMBER, Alignment, Token, number_tokens, plain, split_tokens
+from audit.context import Context
+from audit.document import Document, generated_inputs, load_document
+from audit.layer import Page, read_layers
+from audit.marks import Typeset
+from audit.numbers.macros import MOVING
+from audit.numbers.reader import read
+from audit.numbers.scan import decode
+from audit.numbers.stream import BODIES, CELL, NUMERIC_COMMA, ROW, SEAM, Reading
+from audit.pdf import bibliography_paths, graphic_paths
+
+__all__ = ["Origins", "collect_origins", "generated_rows", "unaccounted"]
+
+DEFINED = BODIES - {"ifverdict", "texorpdfstring", "hypersetup"}
+NUMBERED = re.compile(r"\\numberline\s*\{([^{}]*)\}")
+BRACED = re.compile(r"\{([^{}\\]+)\}")
+BRACKETS = re.compile(r"\[\s*\d+(?:\s*[,;\u2013-]\s*\d+)*\s*\]")
+YEAR = re.compile(r"(?:19|20)\d\d")
+BEFORE = re.compile(r"(?<![A-Za-z])([a-z]{2,})[ \n]$")
+AFTER = re.compile(r"^[ \n]([a-z]{2,})(?![A-Za-z])")
+
+
+@dataclass
+class Origins:
+    """How often each number may stand in the PDF without a macro of ours."""
+
+    credits: Counter[str] = field(default_factory=Counter)
+    """Number -> in how many places the sources type it, or LaTeX sets it."""
+    free: set[str] = field(default_factory=set)
+    """Numbers that stand in definitions and headings, which LaTeX may set any number of times."""
+
+    def add(self, reading: Reading) -> None:
+        """The numbers of one source."""
+        text = reading.main.text().replace(NUMERIC_COMMA, ",")
+        for match in NUMBER.finditer(text):
+            inside = reading.main.frame(match.start()).inside
+            if inside & (DEFINED | MOVING):
+                self.free.add(plain(match.group()))
+            self.credits[plain(match.group())] += 1
+        for piece, frame in zip(reading.aside.pieces, reading.aside.frames, strict=True):
+            self.credits.update(number_tokens(piece))
+            if frame.inside & DEFINED:
+                self.free.update(number_tokens(piece))
+
+
+def collect_origins(context: Context, typeset: Typeset | None) -> Origins:
+    """Every number that the sources, the figures, the bibliography and LaTeX itself can put into the PDF."""
+    document, origins = load_document(context), Origins()
+    figures = read_layers(path for path in graphic_paths(context, document) if path.suffix == ".pdf")
+    for scan in [*document.scans, *document.packages]:
+        origins.add(scan.reading)
+    for reading in generated_readings(context, document).values():
+        for piece, frame in zip(reading.main.pieces, reading.main.frames, strict=True):
+            if frame.inside & (DEFINED | MOVING):
+                origins.free.update(number_tokens(piece))
+        origins.credits.update(token for piece in reading.aside.pieces for token in number_tokens(piece))
+    for path in bibliography_paths(context, document):
+        entries = number_tokens(decode(path.read_bytes())[0])
+        origins.free.update(token for token in entries if typeset is None or YEAR.fullmatch(token))
+    if typeset is not None:
+        add_typeset(origins, document, typeset)
+    for layer in figures:
+        for page in layer.result():
+            origins.credits.update(number_tokens(page.text))
+    return origins
+
+
+def add_typeset(origins: Origins, document: Document, typeset: Typeset) -> None:
+    """The numbers that LaTeX gave: of headings, floats, references, citations and the bibliography."""
+    for kind, entry, page in typeset.contents:
+        listed = {"toc": "tableofcontents", "lof": "listoffigures", "lot": "listoftables"}.get(kind, "")
+        numbered = NUMBERED.match(entry)
+        origins.credits.update(number_tokens(numbered[1]) if numbered else ())
+        if any(command == listed for scan in document.scans for command, _ in scan.reading.commands):
+            origins.credits.update(number_tokens(f"{entry} {page}"))
+    for scan in document.scans:
+        for match in BRACED.finditer(scan.reading.source):
+            for name in match[1].split(","):
+                for shown in typeset.labels.get(name.strip(), ()):
+                    origins.credits.update(number_tokens(shown))
+    origins.credits.update(number_tokens(read(typeset.bibliography, preamble=False).main.text()))
+    origins.credits.update(number_tokens(typeset.bibliography))
+    origins.free.update(token for entry in typeset.cited for token in number_tokens(entry) if YEAR.fullmatch(token))
+
+
+def generated_readings(context: Context, document: Document) -> dict[str, Reading]:
+    """The generated files that the document includes, but the macros."""
+    folder = context.root / context.config.paths.generated
+    names = sorted(generated_inputs(context, document) - {"macros.tex"})
+    return {name: read(decode((folder / name).read_bytes())[0], preamble=False) for name in names if (folder / name).is_file()}
+
+
+def generated_rows(context: Context) -> dict[str, list[tuple[str, ...]]]:
+    """The numbers and verdicts of each row, and each stretch between rows, of the generated files that the document includes."""
+    rows = {}
+    for name, reading in generated_readings(context, load_document(context)).items():
+        text = "".join(
+            " " if frame.inside & DEFINED else piece for piece, frame in zip(reading.main.pieces, reading.main.frames, strict=True)
+        ).replace(CELL, " ")  # fmt: skip
+        rows[name] = [tokens for part in re.split(f"[{ROW}{SEAM}]|\n\n", text) if (tokens := split_tokens(part))]
+    return rows
+
+
+def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str]]:
+    """Each number of the PDF that has no origin, with the text around it; those glued to a bound value first."""
+    left = Counter(origins.credits)
+    waiting: dict[str, list[Token]] = {}
+    for token in found.tokens():
+        page = found.pages[token.page - 1]
+        if is_glued(found, token):
+            yield token, around(page, token)
+        elif not is_conventional(page, token) and token.text not in origins.free:
+            waiting.setdefault(token.text, []).append(token)
+    for text, tokens in waiting.items():
+        excess = len(tokens) - left[text]
+        for token in [token for token in tokens if is_measured(found.pages[token.page - 1], token)][: max(0, excess)]:
+            yield token, around(found.pages[token.page - 1], token)
+
+
+def is_measured(page: Page, token: Token) -> bool:
+    """Whether a number must have an origin: one with a point or four digits always, a small one only between two plain words of a sentence."""
+    if "." in token.text or len(token.text) >= 4:
+        return True
+    before, after = page.text[max(0, token.start - 30) : token.start], page.text[token.end : token.end + 30]
+    return bool(BEFORE.search(before) and AFTER.search(after))
+
+
+def is_glued(found: Alignment, token: Token) -> bool:
+    """Whether a digit was set directly before or after a bound value, so that a reader takes both for one number."""
+    covered, text = found.covered[token.page - 1], found.pages[token.page - 1].text
+    before = token.start > 0 and covered[token.start - 1] and text[token.start - 1].isdigit()
+    after = token.end < len(text) and covered[token.end] and text[token.end].isdigit()
+    return bool(before or after)
+
+
+def is_conventional(page: Page, token: Token) -> bool:
+    """Whether a number is a page's own, a citation's in brackets, or a note's mark."""
+    if "." in token.text or len(token.text) > 3:
+        return False
+    word = page.words[page.word_of(token.start)]
+    edge = word.bottom > page.height * 0.9 or word.top < page.height * 0.09
+    if edge or any(match.start() <= token.start < match.end() for match in BRACKETS.finditer(page.text, max(0, token.start - 40), token.end + 40)):
+        return True
+    return page.gaps[page.word_of(token.start)] == "^"
+
+
+def around(page: Page, token: Token) -> str:
+    """The words around a number, for the reader of a finding."""
+    start, end = max(0, token.start - 30), min(len(page.text), token.end + 20)
+    return " ".join(page.text[start:end].split())

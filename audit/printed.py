@@ -1,0 +1,158 @@
+"""What one PDF prints, against what the records of this commit say it must: values, rows of tables, and numbers from nowhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from audit.alignment import Alignment, align, align_rows, printed_skeleton
+from audit.context import Context
+from audit.document import Document, Use, generated_inputs, load_document
+from audit.finding import Finding, Refusal, several
+from audit.layer import extract_pages, skeleton
+from audit.marks import Mark, Typeset
+from audit.numbers.format import format_quantity
+from audit.numbers.keys import Keys
+from audit.numbers.reader import read
+from audit.numbers.scan import decode
+from audit.origins import collect_origins, generated_rows, unaccounted
+from audit.render import generate
+
+__all__ = ["Compared", "compare_pdf", "find_unprinted"]
+
+DEFINED = re.compile(r"^\\@namedef\{audit@(plain@[^@}]*|verdict|prov|label|unjudged)@([^{}]*)\}\{(.*)\}$", re.MULTILINE)
+FAMILIES = {"verdict": "verdict", "choice": "verdict", "prov": "prov", "confirmatory": "label", "unjudged": "unjudged"}
+CURE = "audit render, audit pdf"
+LETTERS = re.compile(r"\s*([A-Za-z][A-Za-z ,]*)")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What comparing one PDF gave."""
+
+    findings: tuple[Finding, ...]
+    pages: int
+    counted: str
+    """How much was compared, for the report."""
+
+
+def compare_pdf(context: Context, path: Path, typeset: Typeset) -> Compared:
+    """Bound values that do not stand where LaTeX put them, rows of tables that do not stand in it, and numbers that come from nowhere."""
+    pages, name = extract_pages(path), context.config.paths.pdf
+    found = align(pages, [*expected(context, typeset.marks)])
+    rows = generated_rows(context)
+    lost = [(file, row) for file, those in rows.items() for row in align_rows(found, those)]
+    typed = list(unaccounted(found, collect_origins(context, typeset)))
+    findings = (
+        *find_bare(found, name),
+        *(find_lost(context, file, row) for file, row in lost),
+        *(
+            Finding(
+                code="A503", place=f"{name}:{token.page}", what=f"number {token.text} in the PDF has no source", observed=f"...{shown}... on page {token.page}",
+                cure="cite it with \\val, or find what prints it",
+            )
+            for token, shown in typed
+        ),
+    )  # fmt: skip
+    counted = f"{several(len(typeset.marks), 'bound value')} typeset, {several(sum(map(len, rows.values())), 'row')} of generated tables"
+    return Compared(findings, len(pages), counted)
+
+
+def expected(context: Context, marks: Iterable[Mark]) -> Iterator[tuple[Mark, str]]:
+    """Each mark with what of its text must stand in the PDF, by the records of this commit."""
+    try:
+        texts = {(family, key): text for family, key, text in DEFINED.findall(generate(context).files["macros.tex"].decode())}
+    except Refusal:
+        texts = {}  # the same refusal is A402 or A408 of the first pass
+    chosen = beginnings(context)
+    keys = Keys.of(context)
+    for mark in marks:
+        family = FAMILIES.get(mark.form, f"plain@{mark.form}")
+        if mark.form == "choice":
+            yield mark, "|".join(chosen.get((mark.key, texts.get((family, mark.key), "").partition(" ")[0]), [""]))
+        else:
+            yield mark, printed_skeleton(texts.get((family, mark.key)) or recompute(keys, mark), mark.form)
+
+
+def recompute(keys: Keys, mark: Mark) -> str:
+    """The printed form of a value that the sources here do not cite; what the PDF itself says where it has no record."""
+    try:
+        return mark.text if mark.form in FAMILIES else format_quantity(keys.resolve(mark.key, mark.key), mark.form)
+    except Refusal:
+        return mark.text
+
+
+def beginnings(context: Context) -> dict[tuple[str, str], list[str]]:
+    """(prediction, verdict) -> how the sentences begin that `\\ifverdict` may choose; nothing where they begin with no letter."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for scan in load_document(context).all:
+        for command, _, key, offset, _ in scan.reading.uses:
+            if command == "ifverdict":
+                for verdict, sentence in zip(("met", "missed", "undecided"), arguments(scan.reading.source, offset)[1:], strict=False):
+                    words = LETTERS.match(sentence)
+                    found.setdefault((key, verdict), []).append(skeleton(words[1])[:12] if words else "")
+    return found
+
+
+def arguments(source: str, offset: int) -> list[str]:
+    """The texts in the braces that follow a command."""
+    found, depth, start = [], 0, 0
+    for match in re.compile(r"\\.|[{}]|\n\s*\n", re.DOTALL).finditer(source, offset + 1):
+        if match[0] == "{":
+            depth, start = depth + 1, match.end() if depth == 0 else start
+        elif match[0] == "}":
+            depth -= 1
+            if depth == 0:
+                found.append(source[start : match.start()])
+        if depth < 0 or len(found) == 4:
+            break
+    return found
+
+
+def find_bare(found: Alignment, name: str) -> Iterator[Finding]:
+    """Marks whose text is not at its place, or is too small to be read."""
+    for mark, standing in found.bare:
+        what = f"{mark.command} is typeset on page {mark.page} and its text does not stand there"
+        yield Finding(code="A502", place=f"{name}:{mark.page}", what=what, expected=mark.text, observed=standing, cure=CURE)
+    for mark in found.tiny:
+        what = f"{mark.command} is too small to be read"
+        yield Finding(code="A505", place=f"{name}:{mark.page}", what=what, observed=mark.text, cure="print it in the size of the text")
+
+
+def find_lost(context: Context, file: str, row: tuple[str, ...]) -> Finding:
+    """A row of a generated table that does not stand in the PDF."""
+    return Finding(
+        code="A502", place=f"{context.config.paths.generated}/{file}", what="a row of this file does not stand in the PDF", expected=" ".join(row)[:80], cure=CURE
+    )
+
+
+def demanded_uses(context: Context, document: Document) -> list[Use]:
+    """Every use of a macro of ours that LaTeX must typeset, those of the included generated files too."""
+    generated = context.config.paths.generated
+    uses = [use for use in document.uses() if use.demanded and not use.place.split(":")[0].endswith(".j2")]
+    for name in sorted(generated_inputs(context, document)):
+        path = context.root / generated / name
+        if path.name != "macros.tex" and path.is_file():
+            reading = read(decode(path.read_bytes())[0], preamble=False)
+            uses += [Use(*use[:3], f"{generated}/{name}", use[4]) for use in reading.uses if use[3] not in reading.optional]
+    return uses
+
+
+def find_unprinted(context: Context, marks: Iterable[Mark]) -> list[Finding]:
+    """A502: uses that stand in the sources and that LaTeX did not typeset: in a branch, a comment's trick, a box that nobody uses."""
+    printed, wanted, first = Counter((mark.key, mark.form) for mark in marks), Counter[tuple[str, str]](), dict[tuple[str, str], Use]()
+    for use in demanded_uses(context, load_document(context)):
+        form = {"val": use.option, "ifverdict": "choice"}.get(use.command, use.command)
+        shown = (use.key, form)
+        wanted[shown] += 1
+        first.setdefault(shown, use)
+    return [
+        Finding(
+            code="A502", place=first[shown].place, what=f"{count - printed[shown]} of {count} uses of \\{first[shown].command}{{{shown[0]}}} print nothing",
+            expected=f"{count} typeset by the generated macros", observed=str(printed[shown]), cure="look for a redefinition of our macros, or remove the use",
+        )
+        for shown, count in wanted.items() if printed[shown] < count
+    ]  # fmt: skip
