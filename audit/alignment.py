@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from audit.layer import Page, Word, skeleton
 from audit.marks import Mark
 from audit.numbers.stream import NUMERIC_COMMA, VALUE
 
-__all__ = ["Alignment", "Token", "align", "align_rows", "number_tokens", "printed_skeleton", "split_tokens"]
+__all__ = ["NUMBER", "Alignment", "Row", "Token", "align", "align_rows", "number_tokens", "plain", "printed_skeleton"]
 
 NUMBER = re.compile(r"\d{1,3}(?:[,\u2009\u00a0]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)+|\.\d+|\d+")
 VERDICTS = r"(?<![A-Za-z])(?:met|missed|undecided|confirmatory|exploratory|broken)(?![A-Za-z])"
@@ -21,6 +21,7 @@ SMALLEST = 2.5
 SLACK = 2.0
 AWAY = 2.5
 """How far to the right of its mark, in heights, a value may begin: the space before a relation stands between."""
+COMMAND = re.compile(r"\\[A-Za-z@]+")
 LATEX = re.compile(r"\\[A-Za-z]+\s?(?:\{\})?|[{}]")
 
 
@@ -76,14 +77,14 @@ class Alignment:
         self.covered[page - 1][start:end] = b"\1" * (end - start)
 
 
-def align(pages: list[Page], marks: Sequence[tuple[Mark, str]]) -> Alignment:
-    """Find the text of each mark, given with what it must print, at its place; else, in order, between its neighbours (boxes may be scaled)."""
+def align(pages: list[Page], marks: Sequence[tuple[Mark, str]], scaled: Callable[[Mark], bool] = lambda _: False) -> Alignment:
+    """Find the text of each mark, given with what it must print, at its place; in order between its neighbours where LaTeX scaled or turned it."""
     found = Alignment(pages, [bytearray(len(page.text)) for page in pages])
     for page in pages:
         here = [(mark, wanted) for mark, wanted in marks if mark.page == page.number]
         spans = [find_at(page, mark, wanted) for mark, wanted in here]
         for index, (mark, wanted) in enumerate(here):
-            if spans[index] is None:
+            if spans[index] is None and scaled(mark):
                 spans[index] = find_between(page, wanted, spans, index)
             settle(found, page, mark, wanted, spans[index])
     found.bare += [(mark, "no such page") for mark, _ in marks if mark.page > len(pages) or mark.page < 1]
@@ -201,30 +202,70 @@ def standing(page: Page, mark: Mark) -> str:
     return " ".join(word.text for word in page.words[near[0] : near[0] + 3])
 
 
-def split_tokens(text: str) -> tuple[str, ...]:
-    """The numbers and verdicts of a row of a generated table, in order."""
-    return tuple(plain(match.group()) for match in ROW_TOKEN.finditer(text.replace(NUMERIC_COMMA, ",")))
+@dataclass(frozen=True)
+class Row:
+    """A row of a generated table, or a stretch of text between two, as it must stand in the PDF."""
+
+    bones: str
+    """Its skeleton without hyphens."""
+    tokens: tuple[str, ...]
+    """Its numbers and verdicts."""
+    sure: bool
+    """Whether it holds no command of which only LaTeX knows what it prints."""
+
+    @classmethod
+    def of(cls, text: str) -> Row:
+        """A row from what the reader makes of its source."""
+        shown = COMMAND.sub("", text.replace(NUMERIC_COMMA, ","))
+        tokens = tuple(plain(match.group()) for match in ROW_TOKEN.finditer(shown))
+        return cls(skeleton(shown).replace("-", ""), tokens, shown == text.replace(NUMERIC_COMMA, ",") and not re.search("[\ue000-\ue003]", shown))
 
 
-def align_rows(found: Alignment, rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Account for the rows of one generated table, each a run of numbers and verdicts; the rows that stand nowhere."""
+def align_rows(found: Alignment, rows: Iterable[Row]) -> list[Row]:
+    """Account for the rows of one generated table, each whole, else by its run of numbers and verdicts; the rows that stand nowhere."""
+    lost, late, near = [], [], None
+    for row in sorted(rows, key=lambda row: len(row.bones), reverse=True):
+        places = [place for page in found.pages for place in whole_places(found, page, row.bones)]
+        if not places:
+            (lost if row.sure else late).append(row)
+            continue
+        near = near or places[0]
+        page, start, end = min(places, key=lambda place: (abs(place[0] - near[0]), abs(place[1] - near[1])))
+        cover_bones(found, page, start, end)
     tokens = list(found.tokens(ROW_TOKEN))
-    texts, taken, lost, near = [token.text for token in tokens], bytearray(len(tokens)), [], None
-    index: dict[str, list[int]] = {}
-    for place, text in enumerate(texts):
-        index.setdefault(text, []).append(place)
-    for row in sorted(rows, key=len, reverse=True):
-        runs = [run for place in index.get(row[0], ()) if (run := run_from(texts, taken, place, row))]
+    texts, taken = [token.text for token in tokens], bytearray(len(tokens))
+    for row in late:
+        runs = [run for place, text in enumerate(texts) if text == row.tokens[0] and (run := run_from(texts, taken, place, row.tokens))]
         if not runs:
             lost.append(row)
-            continue
-        centre = near if near is not None else runs[0][0]
-        run = min(runs, key=lambda run: (run[-1] - run[0], abs(run[0] - centre)))
-        near = run[0] if near is None else near
-        for place in run:
+        for place in min(runs, key=lambda run: run[-1] - run[0], default=[]):
             taken[place] = 1
             found.cover(tokens[place].page, tokens[place].start, tokens[place].end)
     return lost
+
+
+def bones_of(page: Page) -> tuple[str, list[int]]:
+    """A page's skeleton without hyphens, and where in its text each character stands."""
+    if "_bones" not in page.__dict__:
+        pairs = [(letter, place) for letter, place in zip(page.skeleton, places_of(page), strict=True) if letter != "-"]
+        page.__dict__["_bones"] = "".join(letter for letter, _ in pairs), [place for _, place in pairs]
+    found: tuple[str, list[int]] = page.__dict__["_bones"]
+    return found
+
+
+def whole_places(found: Alignment, page: Page, bones: str) -> Iterator[tuple[int, int, int]]:
+    """(page, start, end) of each place where a row stands whole and nothing else was accounted for."""
+    text, places = bones_of(page)
+    at = text.find(bones)
+    while at >= 0:
+        if not any(found.covered[page.number - 1][place] for place in places[at : at + len(bones)]):
+            yield page.number, at, at + len(bones)
+        at = text.find(bones, at + 1)
+
+
+def cover_bones(found: Alignment, page: int, start: int, end: int) -> None:
+    for place in bones_of(found.pages[page - 1])[1][start:end]:
+        found.covered[page - 1][place] = 1
 
 
 def run_from(texts: list[str], taken: bytearray, start: int, row: tuple[str, ...]) -> list[int] | None:

@@ -72,19 +72,29 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "dvc repro paper, or audit pdf; install poppler-utils to read it.",
     ),
     "A502": (
-        "A bound value or verdict of the source does not stand in the PDF, or LaTeX typeset it less often than the source says.",
-        "The PDF is older than the source, was exchanged, or hides the value.",
-        "audit render, audit pdf.",
+        "A bound value, a verdict or a row of a generated table does not stand in the PDF where LaTeX put it, or LaTeX did not typeset it at all.",
+        "The PDF shows another number there, or none: it was exchanged, a macro was redefined, or the value stands in a box that nobody sees.",
+        "audit render, audit pdf; where that does not help, look at the place that the line names.",
     ),
     "A503": (
-        "The PDF shows a number that sources, generated files, figures and bibliography do not account for.",
+        "The PDF shows a number that no macro of ours printed and that neither sources, figures, bibliography nor LaTeX account for, or digits glued to a bound value.",
         "It was typed where the scanner does not look, drawn, computed by LaTeX, or edited in.",
-        "Find the number in the PDF's text and cite it with \\val.",
+        "Find the number by the page and the words around it, and cite it with \\val.",
     ),
     "A504": (
         "The PDF was built from other sources than those that are here.",
         "What a reader sees is not what was audited.",
         "dvc repro paper, or audit pdf.",
+    ),
+    "A505": (
+        "A bound value or verdict is printed so small that nobody reads it.",
+        "What no reader sees has not been shown.",
+        "Print it in the size of the text around it.",
+    ),
+    "A508": (
+        "The sources name a verdict, and no reader of the PDF sees it: it stands in a phantom, in a box that nobody uses, or in print too small.",
+        "Hiding the missed ones is how a registration is made to lie.",
+        "Print it in the text, or in a table over `verdicts`.",
     ),
 }
 """Code -> what it means, why it matters, how to cure it."""

@@ -109,6 +109,7 @@ def attach(path: Path, typeset: Typeset) -> None:
     if end is None:
         raise Refusal(path.name, "has no end of a PDF", cure="audit pdf")
     value = {**typeset.__dict__, "marks": [list(mark.__dict__.values()) for mark in typeset.marks]}
+    data = data.partition(b"\n" + HEAD)[0]
     packed = base64.b64encode(zlib.compress(json.dumps(value, ensure_ascii=False, sort_keys=True).encode(), 9))
     lines = [HEAD + packed[start : start + 100] for start in range(0, len(packed), 100)]
     path.write_bytes(b"\n".join([data.rstrip(), *lines, b"startxref", end[1], b"%%EOF\n"]))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from audit.alignment import NUMBER, Alignment, Token, number_tokens, plain, split_tokens
+from audit.alignment import NUMBER, Alignment, Row, Token, number_tokens, plain
 from audit.context import Context
 from audit.document import Document, generated_inputs, load_document
 from audit.layer import Page, read_layers
 from audit.marks import Typeset
+from audit.numbers.literals import SIUNITX
 from audit.numbers.macros import MOVING
 from audit.numbers.reader import read
 from audit.numbers.scan import decode
@@ -24,9 +25,12 @@ DEFINED = BODIES - {"ifverdict", "texorpdfstring", "hypersetup"}
 NUMBERED = re.compile(r"\\numberline\s*\{([^{}]*)\}")
 BRACED = re.compile(r"\{([^{}\\]+)\}")
 BRACKETS = re.compile(r"\[\s*\d+(?:\s*[,;\u2013-]\s*\d+)*\s*\]")
+POWER = re.compile(r"(?<=\d)[eE][+-]?\d")
+"""What siunitx sets as a power of ten."""
+BROKEN = re.compile(r"([\d.,]*[\d.,])\n$")
 YEAR = re.compile(r"(?:19|20)\d\d")
-BEFORE = re.compile(r"(?<![A-Za-z])([a-z]{2,})[ \n]$")
-AFTER = re.compile(r"^[ \n]([a-z]{2,})(?![A-Za-z])")
+BEFORE = re.compile(r"(?<![A-Za-z])([a-z]{2,})[ \n\u00a0]$")
+AFTER = re.compile(r"[ \n\u00a0]([a-z]{2,})(?![A-Za-z])")
 
 
 @dataclass
@@ -37,6 +41,16 @@ class Origins:
     """Number -> in how many places the sources type it, or LaTeX sets it."""
     free: set[str] = field(default_factory=set)
     """Numbers that stand in definitions and headings, which LaTeX may set any number of times."""
+    given: Counter[str] = field(default_factory=Counter)
+    """Those of the credits that LaTeX gives: references, numbers of headings, citations, figures."""
+    sentences: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """Number -> the plain words before and after it in each place where the sources type it; nothing where no plain word stands there."""
+
+    def give(self, tokens: Iterable[str]) -> None:
+        """Numbers that LaTeX sets once more."""
+        listed = list(tokens)
+        self.credits.update(listed)
+        self.given.update(listed)
 
     def add(self, reading: Reading) -> None:
         """The numbers of one source."""
@@ -46,6 +60,8 @@ class Origins:
             if inside & (DEFINED | MOVING):
                 self.free.add(plain(match.group()))
             self.credits[plain(match.group())] += 1
+            self.sentences.setdefault(plain(match.group()), []).append(neighbours(text, *match.span()))
+        self.credits["10"] += sum(bool(reading.main.frame(match.start()).inside & SIUNITX) for match in POWER.finditer(text))
         for piece, frame in zip(reading.aside.pieces, reading.aside.frames, strict=True):
             self.credits.update(number_tokens(piece))
             if frame.inside & DEFINED:
@@ -56,13 +72,14 @@ def collect_origins(context: Context, typeset: Typeset | None) -> Origins:
     """Every number that the sources, the figures, the bibliography and LaTeX itself can put into the PDF."""
     document, origins = load_document(context), Origins()
     figures = read_layers(path for path in graphic_paths(context, document) if path.suffix == ".pdf")
+    commands = [entry for scan in document.scans for entry in scan.reading.commands]
     for scan in [*document.scans, *document.packages]:
         origins.add(scan.reading)
     for reading in generated_readings(context, document).values():
         for piece, frame in zip(reading.main.pieces, reading.main.frames, strict=True):
             if frame.inside & (DEFINED | MOVING):
                 origins.free.update(number_tokens(piece))
-        origins.credits.update(token for piece in reading.aside.pieces for token in number_tokens(piece))
+        origins.give(token for piece in reading.aside.pieces for token in number_tokens(piece))
     for path in bibliography_paths(context, document):
         entries = number_tokens(decode(path.read_bytes())[0])
         origins.free.update(token for token in entries if typeset is None or YEAR.fullmatch(token))
@@ -70,7 +87,9 @@ def collect_origins(context: Context, typeset: Typeset | None) -> Origins:
         add_typeset(origins, document, typeset)
     for layer in figures:
         for page in layer.result():
-            origins.credits.update(number_tokens(page.text))
+            origins.give(number_tokens(page.text))
+    if any(command == "today" for command, _ in commands) or {"maketitle", "date"} & {command for command, _ in commands} == {"maketitle"}:
+        origins.free |= {"1", "1970"}  # the date that a build without a clock prints
     return origins
 
 
@@ -79,16 +98,16 @@ def add_typeset(origins: Origins, document: Document, typeset: Typeset) -> None:
     for kind, entry, page in typeset.contents:
         listed = {"toc": "tableofcontents", "lof": "listoffigures", "lot": "listoftables"}.get(kind, "")
         numbered = NUMBERED.match(entry)
-        origins.credits.update(number_tokens(numbered[1]) if numbered else ())
+        origins.give(number_tokens(numbered[1]) if numbered else ())
         if any(command == listed for scan in document.scans for command, _ in scan.reading.commands):
-            origins.credits.update(number_tokens(f"{entry} {page}"))
+            origins.give(number_tokens(f"{entry} {page}"))
     for scan in document.scans:
         for match in BRACED.finditer(scan.reading.source):
             for name in match[1].split(","):
                 for shown in typeset.labels.get(name.strip(), ()):
-                    origins.credits.update(number_tokens(shown))
-    origins.credits.update(number_tokens(read(typeset.bibliography, preamble=False).main.text()))
-    origins.credits.update(number_tokens(typeset.bibliography))
+                    origins.give(number_tokens(shown))
+    origins.give(number_tokens(read(typeset.bibliography, preamble=False).main.text()))
+    origins.give(number_tokens(typeset.bibliography))
     origins.free.update(token for entry in typeset.cited for token in number_tokens(entry) if YEAR.fullmatch(token))
 
 
@@ -99,39 +118,58 @@ def generated_readings(context: Context, document: Document) -> dict[str, Readin
     return {name: read(decode((folder / name).read_bytes())[0], preamble=False) for name in names if (folder / name).is_file()}
 
 
-def generated_rows(context: Context) -> dict[str, list[tuple[str, ...]]]:
+def generated_rows(context: Context) -> dict[str, list[Row]]:
     """The numbers and verdicts of each row, and each stretch between rows, of the generated files that the document includes."""
     rows = {}
     for name, reading in generated_readings(context, load_document(context)).items():
         text = "".join(
             " " if frame.inside & DEFINED else piece for piece, frame in zip(reading.main.pieces, reading.main.frames, strict=True)
         ).replace(CELL, " ")  # fmt: skip
-        rows[name] = [tokens for part in re.split(f"[{ROW}{SEAM}]|\n\n", text) if (tokens := split_tokens(part))]
+        rows[name] = [row for part in re.split(f"[{ROW}{SEAM}]|\n\n", text) if (row := Row.of(part)).tokens]
     return rows
 
 
 def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str]]:
     """Each number of the PDF that has no origin, with the text around it; those glued to a bound value first."""
-    left = Counter(origins.credits)
-    waiting: dict[str, list[Token]] = {}
+    left, given = Counter(origins.credits), Counter(origins.given)
+    waiting: list[Token] = []
     for token in found.tokens():
         page = found.pages[token.page - 1]
         if is_glued(found, token):
             yield token, around(page, token)
-        elif not is_conventional(page, token) and token.text not in origins.free:
-            waiting.setdefault(token.text, []).append(token)
-    for text, tokens in waiting.items():
-        excess = len(tokens) - left[text]
-        for token in [token for token in tokens if is_measured(found.pages[token.page - 1], token)][: max(0, excess)]:
-            yield token, around(found.pages[token.page - 1], token)
+        elif not is_conventional(page, token) and not origins.free & {token.text, joined(page, token)} and not left[joined(page, token)]:
+            waiting.append(token)
+    for token in waiting:
+        page = found.pages[token.page - 1]
+        if "." in token.text or len(token.text) >= 4:
+            left[token.text] -= 1
+            missing = left[token.text] < 0
+        else:
+            missing = is_unsaid(page, token, origins) and given[token.text] < 1
+            given[token.text] -= is_unsaid(page, token, origins)
+        if missing:
+            yield token, around(page, token)
 
 
-def is_measured(page: Page, token: Token) -> bool:
-    """Whether a number must have an origin: one with a point or four digits always, a small one only between two plain words of a sentence."""
-    if "." in token.text or len(token.text) >= 4:
-        return True
-    before, after = page.text[max(0, token.start - 30) : token.start], page.text[token.end : token.end + 30]
-    return bool(BEFORE.search(before) and AFTER.search(after))
+def joined(page: Page, token: Token) -> str:
+    """The whole of a number of which the end stands on a new line; nothing where the token is no such end."""
+    before = BROKEN.search(page.text, max(0, token.start - 12), token.start)
+    return plain(before[1] + token.text) if before else ""
+
+
+def neighbours(text: str, start: int, end: int) -> tuple[str, str]:
+    """The plain words directly before and after a number, in small letters throughout; nothing where another thing stands there."""
+    before, after = BEFORE.search(text, max(0, start - 30), start), AFTER.match(text, end)
+    return before[1] if before else "", after[1] if after else ""
+
+
+def is_unsaid(page: Page, token: Token, origins: Origins) -> bool:
+    """Whether a small number stands between two plain words of a sentence, and the sources type it between no such words."""
+    before, after = neighbours(page.text, token.start, token.end)
+    said = origins.sentences.get(token.text, [])
+    return bool(before and after) and not any(
+        (not left or left.endswith(before) or before.endswith(left)) and (not right or right.startswith(after)) for left, right in said
+    )
 
 
 def is_glued(found: Alignment, token: Token) -> bool:

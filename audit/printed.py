@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from audit.alignment import Alignment, align, align_rows, printed_skeleton
+from audit.alignment import Alignment, Row, align, align_rows, printed_skeleton
 from audit.context import Context
+from audit.denominator import verdict_records
 from audit.document import Document, Use, generated_inputs, load_document
 from audit.finding import Finding, Refusal, several
 from audit.layer import extract_pages, skeleton
@@ -18,6 +20,7 @@ from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
 from audit.numbers.reader import read
 from audit.numbers.scan import decode
+from audit.numbers.stream import VALUE, Reading
 from audit.origins import collect_origins, generated_rows, unaccounted
 from audit.render import generate
 
@@ -25,6 +28,8 @@ __all__ = ["Compared", "compare_pdf", "find_unprinted"]
 
 DEFINED = re.compile(r"^\\@namedef\{audit@(plain@[^@}]*|verdict|prov|label|unjudged)@([^{}]*)\}\{(.*)\}$", re.MULTILINE)
 FAMILIES = {"verdict": "verdict", "choice": "verdict", "prov": "prov", "confirmatory": "label", "unjudged": "unjudged"}
+SCALERS = frozenset("resizebox resizebox* scalebox rotatebox reflectbox adjustbox turn rotate sideways sidewaystable sidewaysfigure sidewaystable* landscape".split())
+SCALING = re.compile(rf"[\\{{](?:{'|'.join(re.escape(name) for name in sorted(SCALERS))})(?![A-Za-z])")
 CURE = "audit render, audit pdf"
 LETTERS = re.compile(r"\s*([A-Za-z][A-Za-z ,]*)")
 
@@ -42,12 +47,15 @@ class Compared:
 def compare_pdf(context: Context, path: Path, typeset: Typeset) -> Compared:
     """Bound values that do not stand where LaTeX put them, rows of tables that do not stand in it, and numbers that come from nowhere."""
     pages, name = extract_pages(path), context.config.paths.pdf
-    found = align(pages, [*expected(context, typeset.marks)])
+    marks = [*expected(context, typeset.marks)]
+    found = align(pages, marks, scaling(load_document(context)))
     rows = generated_rows(context)
     lost = [(file, row) for file, those in rows.items() for row in align_rows(found, those)]
     typed = list(unaccounted(found, collect_origins(context, typeset)))
+    seen = [mark for mark, _ in marks if mark not in found.tiny and all(mark != bare for bare, _ in found.bare)]
     findings = (
         *find_bare(found, name),
+        *find_unshown(context, seen, {file for file, _ in lost}),
         *(find_lost(context, file, row) for file, row in lost),
         *(
             Finding(
@@ -62,7 +70,7 @@ def compare_pdf(context: Context, path: Path, typeset: Typeset) -> Compared:
 
 
 def expected(context: Context, marks: Iterable[Mark]) -> Iterator[tuple[Mark, str]]:
-    """Each mark with what of its text must stand in the PDF, by the records of this commit."""
+    """Each mark with its text by the records of this commit, and what of that must stand in the PDF."""
     try:
         texts = {(family, key): text for family, key, text in DEFINED.findall(generate(context).files["macros.tex"].decode())}
     except Refusal:
@@ -72,9 +80,29 @@ def expected(context: Context, marks: Iterable[Mark]) -> Iterator[tuple[Mark, st
     for mark in marks:
         family = FAMILIES.get(mark.form, f"plain@{mark.form}")
         if mark.form == "choice":
-            yield mark, "|".join(chosen.get((mark.key, texts.get((family, mark.key), "").partition(" ")[0]), [""]))
+            begun = chosen.get((mark.key, texts.get((family, mark.key), "").partition(" ")[0]), [""])
+            yield replace(mark, text=f"a sentence that begins {' or '.join(begun)}"), "|".join(begun)
         else:
-            yield mark, printed_skeleton(texts.get((family, mark.key)) or recompute(keys, mark), mark.form)
+            text = texts.get((family, mark.key)) or recompute(keys, mark)
+            yield replace(mark, text=text), printed_skeleton(text, mark.form)
+
+
+def scaling(document: Document) -> Callable[[Mark], bool]:
+    """Whether a mark may stand in a box that LaTeX scales or turns: the place that it writes down is the one before."""
+    opening = [scan.reading.source.partition("\\begin{document}")[0] for scan in document.scans if "\\begin{document}" in scan.reading.source]
+    if any(SCALING.search(text) for text in (*opening, *(scan.reading.source for scan in document.packages))):
+        return lambda _: True
+    keys = {key for scan in document.scans for key in scaled_keys(scan.reading)}
+    return lambda mark: mark.key in keys
+
+
+def scaled_keys(reading: Reading) -> Iterator[str]:
+    """The keys that a source cites in boxes or environments that are scaled or turned."""
+    pieces = [(start, frame) for start, frame, text in zip(reading.main.sources, reading.main.frames, reading.main.pieces, strict=True) if text == VALUE]
+    for _, _, key, offset, _ in reading.uses:
+        at = bisect_right(pieces, offset, key=lambda piece: piece[0]) - 1
+        if at >= 0 and pieces[at][1].inside & SCALERS:
+            yield key
 
 
 def recompute(keys: Keys, mark: Mark) -> str:
@@ -100,7 +128,7 @@ def beginnings(context: Context) -> dict[tuple[str, str], list[str]]:
 def arguments(source: str, offset: int) -> list[str]:
     """The texts in the braces that follow a command."""
     found, depth, start = [], 0, 0
-    for match in re.compile(r"\\.|[{}]|\n\s*\n", re.DOTALL).finditer(source, offset + 1):
+    for match in re.compile(r"\\.|[{}]|\n\s*\n", re.DOTALL).finditer(source, offset):
         if match[0] == "{":
             depth, start = depth + 1, match.end() if depth == 0 else start
         elif match[0] == "}":
@@ -122,10 +150,23 @@ def find_bare(found: Alignment, name: str) -> Iterator[Finding]:
         yield Finding(code="A505", place=f"{name}:{mark.page}", what=what, observed=mark.text, cure="print it in the size of the text")
 
 
-def find_lost(context: Context, file: str, row: tuple[str, ...]) -> Finding:
+def find_unshown(context: Context, seen: Iterable[Mark], lost: set[str]) -> Iterator[Finding]:
+    """Verdicts that the sources show and no reader of the PDF sees: in a phantom, a box that nobody uses, print too small."""
+    shown = {mark.key for mark in seen if mark.form in ("verdict", "choice")}
+    document = load_document(context)
+    for file in generated_inputs(context, document) - lost:
+        shown |= generate(context).shown.get(file, set())
+    named = {use.key for use in document.uses() if use.command in ("verdict", "ifverdict")}
+    for registration, (path, record) in sorted(verdict_records(context).items()):
+        for row in record["predictions"]:
+            if (key := f"{registration}.{row['id']}") in named - shown:
+                yield Finding(code="A508", place=context.config.paths.pdf, what=f"no reader sees the verdict of {key}", expected=f"{row['verdict']}, by {path}", cure="print it in the text")
+
+
+def find_lost(context: Context, file: str, row: Row) -> Finding:
     """A row of a generated table that does not stand in the PDF."""
     return Finding(
-        code="A502", place=f"{context.config.paths.generated}/{file}", what="a row of this file does not stand in the PDF", expected=" ".join(row)[:80], cure=CURE
+        code="A502", place=f"{context.config.paths.generated}/{file}", what="a row of this file does not stand in the PDF", expected=" ".join(row.tokens)[:80], cure=CURE
     )
 
 

@@ -190,5 +190,5 @@ TABLE: tuple[Check, ...] = (
     Check(("A408",), "templates", "every template renders from the records", template_files.check_templates, needs_history=True),
     Check(("A409",), "rounding", "no printed form lies on the other side of its target", rounded.check_rounding),
     Check(("A403",), "generated", "generated files are what the records give now", stale.check_generated, "after"),
-    Check(("A501", "A502", "A503", "A504"), "pdf", "the PDF shows the numbers of these sources and no others", built.check_pdf, "after"),
+    Check(("A501", "A502", "A503", "A504", "A505", "A508"), "pdf", "the PDF shows the numbers of these sources and no others", built.check_pdf, "after"),
 )
