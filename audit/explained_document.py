@@ -91,6 +91,16 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "What no reader sees has not been shown.",
         "Print it in the size of the text around it.",
     ),
+    "A506": (
+        "LaTeX read a file that the audit did not read; as a note: a second document lies beside the audited one.",
+        "What nobody scanned may define macros and print numbers; and readers may be given another document than the audited one.",
+        "Load files by plain \\input or \\usepackage from beside the manuscript.",
+    ),
+    "A507": (
+        "A figure is not the one that its run log names, or older than the records that it was made from; as a note: no run made it, and its numbers were not read.",
+        "A figure carries numbers that no macro binds: its digests do.",
+        "Run its stage again; make every figure in a stage that logs its outputs.",
+    ),
     "A508": (
         "The sources name a verdict, and no reader of the PDF sees it: it stands in a phantom, in a box that nobody uses, or in print too small.",
         "Hiding the missed ones is how a registration is made to lie.",
