@@ -10,7 +10,7 @@ from audit.layer import Page, Word, skeleton
 from audit.marks import Mark
 from audit.numbers.stream import NUMERIC_COMMA, VALUE
 
-__all__ = ["NUMBER", "Alignment", "Row", "Token", "align", "align_rows", "number_tokens", "plain", "printed_skeleton"]
+__all__ = ["NUMBER", "Alignment", "Row", "Token", "align", "align_rows", "bones_of", "number_tokens", "plain", "printed_skeleton"]
 
 NUMBER = re.compile(r"\d{1,3}(?:[,\u2009\u00a0]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)+|\.\d+|\d+")
 VERDICTS = r"(?<![A-Za-z])(?:met|missed|undecided|confirmatory|exploratory|broken)(?![A-Za-z])"

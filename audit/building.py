@@ -13,8 +13,8 @@ from audit.context import Context
 from audit.definitions import KEPT
 from audit.document import load_document
 from audit.finding import Finding, Refusal, exit_code, several
-from audit.load import read_bytes, write_bytes
 from audit.layer import PACKAGES
+from audit.load import read_bytes, write_bytes
 from audit.marks import Typeset, attach, auxiliary_lines, collect
 from audit.pdf import STAMP, document_digest
 from audit.printed import compare_pdf, find_unprinted

@@ -23,6 +23,7 @@ __all__ = ["Origins", "collect_origins", "generated_rows", "unaccounted"]
 
 DEFINED = BODIES - {"ifverdict", "texorpdfstring", "hypersetup"}
 NUMBERED = re.compile(r"\\numberline\s*\{([^{}]*)\}")
+HEADINGS = ("section", "subsection", "subsubsection")
 BRACED = re.compile(r"\{([^{}\\]+)\}")
 BRACKETS = re.compile(r"\[\s*\d+(?:\s*[,;\u2013-]\s*\d+)*\s*\]")
 POWER = re.compile(r"(?<=\d)[eE][+-]?\d")
@@ -85,6 +86,8 @@ def collect_origins(context: Context, typeset: Typeset | None) -> Origins:
         origins.free.update(token for token in entries if typeset is None or YEAR.fullmatch(token))
     if typeset is not None:
         add_typeset(origins, document, typeset)
+    else:
+        origins.free.update(heading_numbers(document))
     for layer in figures:
         for page in layer.result():
             origins.give(number_tokens(page.text))
@@ -109,6 +112,18 @@ def add_typeset(origins: Origins, document: Document, typeset: Typeset) -> None:
     origins.give(number_tokens(read(typeset.bibliography, preamble=False).main.text()))
     origins.give(number_tokens(typeset.bibliography))
     origins.free.update(token for entry in typeset.cited for token in number_tokens(entry) if YEAR.fullmatch(token))
+
+
+def heading_numbers(document: Document) -> Iterator[str]:
+    """Numbers such as 3.1 that LaTeX gives to headings, where nothing says which it gave."""
+    counts = [0, 0, 0]
+    for scan in document.scans:
+        for command, _ in scan.reading.commands:
+            if command in HEADINGS:
+                level = HEADINGS.index(command)
+                counts[level] += 1
+                counts[level + 1 :] = [0] * (2 - level)
+                yield ".".join(str(count) for count in counts[: level + 1])
 
 
 def generated_readings(context: Context, document: Document) -> dict[str, Reading]:

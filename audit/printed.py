@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from audit.alignment import Alignment, Row, align, align_rows, printed_skeleton
+from audit.alignment import Alignment, Row, Token, align, align_rows, printed_skeleton
 from audit.context import Context
 from audit.denominator import verdict_records
 from audit.document import Document, Use, generated_inputs, load_document
@@ -24,7 +24,7 @@ from audit.numbers.stream import VALUE, Reading
 from audit.origins import collect_origins, generated_rows, unaccounted
 from audit.render import generate
 
-__all__ = ["Compared", "compare_pdf", "find_unprinted"]
+__all__ = ["CURE", "Compared", "compare_pdf", "family_of", "find_lost", "find_typed", "find_unprinted", "place_keys", "printed_texts"]
 
 DEFINED = re.compile(r"^\\@namedef\{audit@(plain@[^@}]*|verdict|prov|label|unjudged)@([^{}]*)\}\{(.*)\}$", re.MULTILINE)
 FAMILIES = {"verdict": "verdict", "choice": "verdict", "prov": "prov", "confirmatory": "label", "unjudged": "unjudged"}
@@ -44,9 +44,9 @@ class Compared:
     """How much was compared, for the report."""
 
 
-def compare_pdf(context: Context, path: Path, typeset: Typeset) -> Compared:
+def compare_pdf(context: Context, path: Path, typeset: Typeset, name: str = "") -> Compared:
     """Bound values that do not stand where LaTeX put them, rows of tables that do not stand in it, and numbers that come from nowhere."""
-    pages, name = extract_pages(path), context.config.paths.pdf
+    pages, name = extract_pages(path), name or context.config.paths.pdf
     marks = [*expected(context, typeset.marks)]
     found = align(pages, marks, scaling(load_document(context)))
     rows = generated_rows(context)
@@ -57,28 +57,37 @@ def compare_pdf(context: Context, path: Path, typeset: Typeset) -> Compared:
         *find_bare(found, name),
         *find_unshown(context, seen, {file for file, _ in lost}),
         *(find_lost(context, file, row) for file, row in lost),
-        *(
-            Finding(
-                code="A503", place=f"{name}:{token.page}", what=f"number {token.text} in the PDF has no source", observed=f"...{shown}... on page {token.page}",
-                cure="cite it with \\val, or find what prints it",
-            )
-            for token, shown in typed
-        ),
-    )  # fmt: skip
+        *find_typed(name, typed),
+    )
     counted = f"{several(len(typeset.marks), 'bound value')} typeset, {several(sum(map(len, rows.values())), 'row')} of generated tables"
     return Compared(findings, len(pages), counted)
 
 
+def find_typed(name: str, typed: Iterable[tuple[Token, str]]) -> Iterator[Finding]:
+    """Numbers that come from nowhere."""
+    for token, shown in typed:
+        what, cure = f"number {token.text} in the PDF has no source", "cite it with \\val, or find what prints it"
+        yield Finding(code="A503", place=f"{name}:{token.page}", what=what, observed=f"...{shown}... on page {token.page}", cure=cure)
+
+
+def printed_texts(context: Context) -> dict[tuple[str, str], str]:
+    """(family, key) -> what each macro of ours prints, by the records of this commit."""
+    try:
+        return {(family, key): text for family, key, text in DEFINED.findall(generate(context).files["macros.tex"].decode())}
+    except Refusal:
+        return {}  # the same refusal is A402 or A408 of the first pass
+
+
+def family_of(form: str) -> str:
+    """The family of definitions that a macro looks its text up in."""
+    return FAMILIES.get(form, f"plain@{form}")
+
+
 def expected(context: Context, marks: Iterable[Mark]) -> Iterator[tuple[Mark, str]]:
     """Each mark with its text by the records of this commit, and what of that must stand in the PDF."""
-    try:
-        texts = {(family, key): text for family, key, text in DEFINED.findall(generate(context).files["macros.tex"].decode())}
-    except Refusal:
-        texts = {}  # the same refusal is A402 or A408 of the first pass
-    chosen = beginnings(context)
-    keys = Keys.of(context)
+    texts, chosen, keys = printed_texts(context), beginnings(context), Keys.of(context)
     for mark in marks:
-        family = FAMILIES.get(mark.form, f"plain@{mark.form}")
+        family = family_of(mark.form)
         if mark.form == "choice":
             begun = chosen.get((mark.key, texts.get((family, mark.key), "").partition(" ")[0]), [""])
             yield replace(mark, text=f"a sentence that begins {' or '.join(begun)}"), "|".join(begun)
@@ -98,11 +107,16 @@ def scaling(document: Document) -> Callable[[Mark], bool]:
 
 def scaled_keys(reading: Reading) -> Iterator[str]:
     """The keys that a source cites in boxes or environments that are scaled or turned."""
-    pieces = [(start, frame) for start, frame, text in zip(reading.main.sources, reading.main.frames, reading.main.pieces, strict=True) if text == VALUE]
-    for _, _, key, offset, _ in reading.uses:
-        at = bisect_right(pieces, offset, key=lambda piece: piece[0]) - 1
-        if at >= 0 and pieces[at][1].inside & SCALERS:
-            yield key
+    return (use[2] for use, piece in place_keys(reading) if reading.main.frames[piece].inside & SCALERS)
+
+
+def place_keys(reading: Reading) -> Iterator[tuple[tuple[str, str, str, int, bool], int]]:
+    """Each use of a macro of ours that prints a text, with the piece of the stream that stands for it."""
+    pieces = [(start, index) for index, (start, text) in enumerate(zip(reading.main.sources, reading.main.pieces, strict=True)) if text == VALUE]
+    for use in reading.uses:
+        at = bisect_right(pieces, use[3], key=lambda piece: piece[0]) - 1
+        if at >= 0 and use[0] != "ifverdict":
+            yield use, pieces[at][1]
 
 
 def recompute(keys: Keys, mark: Mark) -> str:

@@ -25,7 +25,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "versions chain deviations origins",
     "gate changes appendix render printed seal evaluate building rerun facts",
     "checks prml pages",
-    "verify compare rendering status close amend new explain schema numbers_command challenge export witness",
+    "verify elsewhere compare rendering status close amend new explain schema numbers_command challenge export witness",
     "cli",
     "__main__",
 ]
