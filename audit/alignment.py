@@ -82,13 +82,24 @@ def align(pages: list[Page], marks: Sequence[tuple[Mark, str]], scaled: Callable
     found = Alignment(pages, [bytearray(len(page.text)) for page in pages])
     for page in pages:
         here = [(mark, wanted) for mark, wanted in marks if mark.page == page.number]
-        spans = [find_at(page, mark, wanted) for mark, wanted in here]
+        spans = find_apart(page, here)
         for index, (mark, wanted) in enumerate(here):
             if spans[index] is None and scaled(mark):
                 spans[index] = find_between(page, wanted, spans, index)
             settle(found, page, mark, wanted, spans[index])
     found.bare += [(mark, "no such page") for mark, _ in marks if mark.page > len(pages) or mark.page < 1]
     return found
+
+
+def find_apart(page: Page, marks: Sequence[tuple[Mark, str]]) -> list[tuple[int, int] | None]:
+    """Where each mark's text stands at its place; no two share a character."""
+    spans: list[tuple[int, int] | None] = []
+    taken: set[int] = set()
+    for mark, wanted in marks:
+        span = find_at(page, mark, wanted)
+        spans.append(None if span is None or taken & {*range(*span)} else span)
+        taken.update(range(*(spans[-1] or (0, 0))))
+    return spans
 
 
 def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[int, int] | None) -> None:
@@ -142,12 +153,14 @@ def begins_near(page: Page, mark: Mark, wanted: str) -> bool:
 
 
 def words_near(page: Page, mark: Mark, away: float) -> list[int]:
-    """The words that hold a mark's place, or begin behind it on the same line, the nearest first."""
+    """The words that hold a mark's place, else those that begin first behind it on the same line, the nearest first."""
     line, found = page.height - mark.y, []
     for index, word in enumerate(page.words):
-        if word.top - SLACK <= line <= word.bottom + SLACK and word.left - away * max(word.height, 4) <= mark.x <= word.right + 0.5 and page.skeletons[index]:
+        on_line = word.top - SLACK <= line <= word.bottom + SLACK
+        if on_line and word.left - away * max(word.height, 4) <= mark.x < word.right - 0.3 and page.skeletons[index]:
             found.append((max(0.0, word.left - mark.x), abs(word.bottom - line), index))
-    return [index for *_, index in sorted(found)]
+    first = min(found, default=(0.0, 0.0, 0))[0]
+    return [index for distance, _, index in sorted(found) if distance <= first + SLACK]
 
 
 def offsets_in(word: Word, bones: str, x: float, first: str) -> Iterator[int]:
