@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from audit.layer import Page, Word, skeleton
+from audit.layer import SLACK, Page, Word, skeleton
 from audit.marks import Mark
 from audit.numbers.stream import NUMERIC_COMMA, VALUE
 
@@ -18,7 +18,6 @@ ROW_TOKEN = re.compile(f"{NUMBER.pattern}|{VERDICTS}")
 EXPONENT = re.compile(r"(?<=\d)e([+-]?\d+)(?!\w)")
 SMALLEST = 2.5
 """Height of a line, in points, below which nobody reads it."""
-SLACK = 2.0
 AWAY = 2.5
 """How far to the right of its mark, in heights, a value may begin: the space before a relation stands between."""
 COMMAND = re.compile(r"\\[A-Za-z@]+")
@@ -65,6 +64,8 @@ class Alignment:
     def blanked(self, page: Page) -> str:
         """A page's text with what is accounted for blanked out."""
         covered = self.covered[page.number - 1]
+        if 1 not in covered:
+            return page.text
         return "".join(VALUE if taken else character for character, taken in zip(page.text, covered, strict=True))
 
     def tokens(self, pattern: re.Pattern[str] = NUMBER) -> Iterator[Token]:
@@ -155,9 +156,9 @@ def begins_near(page: Page, mark: Mark, wanted: str) -> bool:
 def words_near(page: Page, mark: Mark, away: float) -> list[int]:
     """The words that hold a mark's place, else those that begin first behind it on the same line, the nearest first."""
     line, found = page.height - mark.y, []
-    for index, word in enumerate(page.words):
-        on_line = word.top - SLACK <= line <= word.bottom + SLACK
-        if on_line and word.left - away * max(word.height, 4) <= mark.x < word.right - 0.3 and page.skeletons[index]:
+    for index in page.on_line(line):
+        word = page.words[index]
+        if word.left - away * max(word.height, 4) <= mark.x < word.right - 0.3:
             found.append((max(0.0, word.left - mark.x), abs(word.bottom - line), index))
     first = min(found, default=(0.0, 0.0, 0))[0]
     return [index for distance, _, index in sorted(found) if distance <= first + SLACK]

@@ -11,7 +11,7 @@ OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudg
 
 KEPT = (
     "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "confirmatory", r"confirmatory\space",
-    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown",
+    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@case", "audit@unknown",
     "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
     "audit@choice@met (post hoc)", "audit@choice@missed (post hoc)", "audit@choice@undecided (post hoc)",
 )  # fmt: skip
@@ -26,7 +26,8 @@ PREAMBLE = r"""\makeatletter
   {\detokenize{#2}}{\detokenize{#1}}\detokenize\expandafter\expandafter\expandafter{\csname#3\endcsname}}\fi\fi}
 \newcommand\audit@typeset[2]{\@ifundefined{audit@val@#1@\detokenize{#2}}{\audit@unknown{value}{#2}}{%
   \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}{audit@plain@#1@\detokenize{#2}}\csname audit@val@#1@\detokenize{#2}\endcsname}}
-\DeclareRobustCommand\val[2][]{\audit@typeset{#1}{#2}}
+\newcommand\audit@case[1]{\ifcsname audit@case@\detokenize{#1}\endcsname\csname audit@case@\detokenize{#1}\endcsname\else#1\fi}
+\DeclareRobustCommand\val[2][]{\edef\audit@next{{\audit@case{#1}}{\audit@case{#2}}}\expandafter\audit@typeset\audit@next}
 \NewExpandableDocumentCommand\audit@plainval{O{}m}{\csname audit@plain@#1@\detokenize{#2}\endcsname}
 \DeclareRobustCommand\verdict[1]{\@ifundefined{audit@verdict@\detokenize{#1}}{\audit@unknown{verdict}{#1}}{%
   \ifmmode\else\leavevmode\fi\audit@log{#1}{verdict}{audit@verdict@\detokenize{#1}}\csname audit@verdict@\detokenize{#1}\endcsname}}
@@ -63,11 +64,16 @@ def define(
     labels: Mapping[str, str],
     unjudged: Iterable[str],
 ) -> str:
-    """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts."""
+    """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts.
+
+    A running head in capitals (`MAIN.GAP`) finds its key again by `audit@case`.
+    """
     lines = [PREAMBLE.rstrip()]
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")
+    names = {name for pair in values for name in pair if name}
+    lines += [rf"\@namedef{{audit@case@{name.upper()}}}{{{name}}}" for name in sorted(names) if name.upper() not in names]
     lines += [rf"\@namedef{{audit@verdict@{name}}}{{{word}}}" for name, word in sorted(verdicts.items())]
     lines += [rf"\@namedef{{audit@prov@{key}}}{{{text}}}" for key, text in sorted(provenance.items())]
     lines += [rf"\@namedef{{audit@label@{key}}}{{{word}}}" for key, word in sorted(labels.items())]

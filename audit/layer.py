@@ -16,13 +16,14 @@ from pathlib import Path
 
 from audit.finding import Refusal
 
-__all__ = ["PACKAGES", "Page", "Word", "call_poppler", "extract_pages", "read_layers", "skeleton"]
+__all__ = ["PACKAGES", "SLACK", "Page", "Word", "call_poppler", "extract_pages", "read_layers", "skeleton"]
 
 PACKAGES = "apt-get install --no-install-recommends texlive-latex-recommended texlive-science lmodern latexmk poppler-utils"
 PAGE = re.compile(r'<page width="([\d.]+)" height="([\d.]+)">(.*?)</page>', re.DOTALL)
 WORD = re.compile(r'<word xMin="([-\d.]+)" yMin="([-\d.]+)" xMax="([-\d.]+)" yMax="([-\d.]+)">(.*?)</word>')
 KEPT = re.compile(r"[^A-Za-z0-9.,%-]+")
 SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2014": "-", "\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u00d7": "", "\u00b7": ""})
+BAND, SLACK = 16, 2.0
 GLUED, THIN = 0.1, 0.24
 """Up to which gap, in heights of the line, two words are one, or are held apart by a thin space."""
 
@@ -93,6 +94,20 @@ class Page:
             found.append(at)
             at += len(part)
         return found
+
+    @cached_property
+    def bands(self) -> dict[int, list[int]]:
+        """The words with a skeleton by the bands of the page, `BAND` points high, that they reach into."""
+        found: dict[int, list[int]] = {}
+        for index, (word, bones) in enumerate(zip(self.words, self.skeletons, strict=True)):
+            for band in range(int((word.top - SLACK) // BAND), int((word.bottom + SLACK) // BAND) + 1) if bones else ():
+                found.setdefault(band, []).append(index)
+        return found
+
+    def on_line(self, line: float) -> list[int]:
+        """The words with a skeleton that stand on a line, given by its distance from the upper edge."""
+        near = self.bands.get(int(line // BAND), ())
+        return [index for index in near if self.words[index].top - SLACK <= line <= self.words[index].bottom + SLACK]
 
     def word_at(self, offset: int) -> int:
         """The index of the word that a place of the skeleton lies in."""

@@ -26,6 +26,9 @@ NUMBERED = re.compile(r"\\numberline\s*\{([^{}]*)\}")
 HEADINGS = ("section", "subsection", "subsubsection")
 BRACED = re.compile(r"\{([^{}\\]+)\}")
 BRACKETS = re.compile(r"\[\s*\d+(?:\s*[,;\u2013-]\s*\d+)*\s*\]")
+EQUATION = re.compile(r"\([A-Z]?\d*(?:\.\d+)+[a-z]?\)")
+"""The number of an equation at the end of its line."""
+NAMED = re.compile(r"(?<![A-Za-z])[A-Z][a-z]+\.?[ \n\u00a0]$")
 POWER = re.compile(r"(?<=\d)[eE][+-]?\d")
 """What siunitx sets as a power of ten."""
 BROKEN = re.compile(r"([\d.,]*[\d.,])\n$")
@@ -44,6 +47,8 @@ class Origins:
     """Numbers that stand in definitions and headings, which LaTeX may set any number of times."""
     given: Counter[str] = field(default_factory=Counter)
     """Those of the credits that LaTeX gives: references, numbers of headings, citations, figures."""
+    named: set[str] = field(default_factory=set)
+    """Numbers of headings, floats and references."""
     sentences: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Number -> the plain words before and after it in each place where the sources type it; nothing where no plain word stands there."""
 
@@ -87,7 +92,8 @@ def collect_origins(context: Context, typeset: Typeset | None) -> Origins:
     if typeset is not None:
         add_typeset(origins, document, typeset)
     else:
-        origins.free.update(heading_numbers(document))
+        origins.named.update(heading_numbers(document))
+        origins.free |= origins.named
     for layer in figures:
         for page in layer.result():
             origins.give(number_tokens(page.text))
@@ -102,8 +108,10 @@ def add_typeset(origins: Origins, document: Document, typeset: Typeset) -> None:
         listed = {"toc": "tableofcontents", "lof": "listoffigures", "lot": "listoftables"}.get(kind, "")
         numbered = NUMBERED.match(entry)
         origins.give(number_tokens(numbered[1]) if numbered else ())
+        origins.named.update(number_tokens(numbered[1]) if numbered else ())
         if any(command == listed for scan in document.scans for command, _ in scan.reading.commands):
             origins.give(number_tokens(f"{entry} {page}"))
+    origins.named.update(token for shown, _ in typeset.labels.values() for token in number_tokens(shown))
     for scan in document.scans:
         for match in BRACED.finditer(scan.reading.source):
             for name in match[1].split(","):
@@ -152,7 +160,7 @@ def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str
         page = found.pages[token.page - 1]
         if is_glued(found, token):
             yield token, around(page, token)
-        elif not is_conventional(page, token) and not origins.free & {token.text, joined(page, token)} and not left[joined(page, token)]:
+        elif not is_conventional(page, token, origins.named) and not origins.free & {token.text, joined(page, token)} and not left[joined(page, token)]:
             waiting.append(token)
     for token in waiting:
         page = found.pages[token.page - 1]
@@ -195,15 +203,19 @@ def is_glued(found: Alignment, token: Token) -> bool:
     return bool(before or after)
 
 
-def is_conventional(page: Page, token: Token) -> bool:
-    """Whether a number is a page's own, a citation's in brackets, or a note's mark."""
+def is_conventional(page: Page, token: Token, named: set[str]) -> bool:
+    """Whether a number is a page's own, that of a heading, float or equation, a citation's in brackets, or a note's mark."""
+    index = page.word_of(token.start)
+    word = page.words[index]
+    edge = word.bottom > page.height * 0.9 or word.top < page.height * 0.09
+    if token.text in named and (edge or NAMED.search(page.text, max(0, token.start - 20), token.start)):
+        return True
+    if EQUATION.fullmatch(word.text) and page.text[page.starts[index] + len(word.text) :][:1] in ("\n", ""):
+        return True
     if "." in token.text or len(token.text) > 3:
         return False
-    word = page.words[page.word_of(token.start)]
-    edge = word.bottom > page.height * 0.9 or word.top < page.height * 0.09
-    if edge or any(match.start() <= token.start < match.end() for match in BRACKETS.finditer(page.text, max(0, token.start - 40), token.end + 40)):
-        return True
-    return page.gaps[page.word_of(token.start)] == "^"
+    bracketed = any(match.start() <= token.start < match.end() for match in BRACKETS.finditer(page.text, max(0, token.start - 40), token.end + 40))
+    return edge or bracketed or page.gaps[index] == "^"
 
 
 def around(page: Page, token: Token) -> str:

@@ -10,8 +10,9 @@ from audit.context import Context
 from audit.digest import sha256_file, sha256_lines
 from audit.document import SETTINGS, Document, load_document
 from audit.layer import call_poppler
+from audit.marks import Typeset, read_attached
 
-__all__ = ["STAMP", "bibliography_paths", "document_digest", "document_paths", "extract_text", "graphic_paths", "read_stamp"]
+__all__ = ["STAMP", "bibliography_paths", "document_digest", "document_paths", "extract_text", "graphic_paths", "read_build", "read_stamp"]
 
 STAMP = "AuditSources"
 GRAPHICS = ("", ".pdf", ".png", ".jpg", ".jpeg")
@@ -27,6 +28,16 @@ def read_stamp(path: Path) -> str | None:
     shown = call_poppler("pdfinfo", "-custom", str(path))
     match = re.search(rf"^{STAMP}:\s*([0-9a-f]{{64}})\s*$", shown, re.MULTILINE)
     return match.group(1) if match else None
+
+
+def read_build(context: Context) -> tuple[str | None, str, Typeset | None]:
+    """The digest of sources that the project's PDF carries, that of the sources here, and what LaTeX wrote down of it; read once a context."""
+    if "_build" not in context.__dict__:
+        path = context.root / context.config.paths.pdf
+        stamp, wanted = read_stamp(path), document_digest(context)
+        context.__dict__["_build"] = stamp, wanted, read_attached(path) if stamp == wanted else None
+    found: tuple[str | None, str, Typeset | None] = context.__dict__["_build"]
+    return found
 
 
 def graphic_paths(context: Context, document: Document) -> list[Path]:

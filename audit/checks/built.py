@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding, Refusal, Severity
-from audit.marks import read_attached
-from audit.pdf import document_digest, read_stamp
+from audit.pdf import read_build
 from audit.printed import compare_pdf, find_unprinted
 
 BUILD = "dvc repro paper, or audit pdf"
@@ -24,8 +23,7 @@ def check_pdf(context: Context) -> Iterator[Finding]:
         yield Finding(code="A501", severity=Severity.NOTE, place=name, what="not built here", cure=BUILD)
         return
     try:
-        stamp, wanted = read_stamp(path), document_digest(context)
-        typeset = read_attached(path) if stamp == wanted else None
+        stamp, wanted, typeset = read_build(context)
         if typeset is None:
             what = "built from other sources" if stamp != wanted else "carries nothing of what LaTeX wrote down: another program saved it"
             yield Finding(code="A504", place=name, what=what, expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD)

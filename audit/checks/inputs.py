@@ -8,8 +8,7 @@ from pathlib import Path
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding, Refusal, Severity
-from audit.marks import read_attached
-from audit.pdf import document_digest, document_paths, read_stamp
+from audit.pdf import document_paths, read_build
 
 CODE = "A506"
 
@@ -33,7 +32,7 @@ def read_files(context: Context) -> tuple[str, ...]:
     """What LaTeX read for the PDF that lies here, where it was built from these sources."""
     path = context.root / context.config.paths.pdf
     try:
-        typeset = read_attached(path) if path.is_file() and read_stamp(path) == document_digest(context) else None
+        typeset = read_build(context)[2] if path.is_file() else None
     except Refusal:
         return ()  # the same refusal is A501
     return typeset.files if typeset else ()
