@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from audit.ink import Box
 from audit.layer import SLACK, Page, Word, skeleton
 from audit.marks import Mark
 from audit.numbers.stream import NUMERIC_COMMA, VALUE
@@ -58,6 +59,8 @@ class Alignment:
     """One byte a character of each page's text: 1 where a mark or a generated row stands."""
     bare: list[tuple[Mark, str]] = field(default_factory=list)
     """Marks whose text is not at their place, and what stands there."""
+    standing: list[tuple[Mark, list[Box]]] = field(default_factory=list)
+    """Marks with the places of their text on the page."""
     tiny: list[Mark] = field(default_factory=list)
     """Marks whose text nobody can read for its size."""
 
@@ -113,8 +116,24 @@ def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[in
     place = places_of(page)
     for offset in range(*span):
         found.covered[page.number - 1][place[offset]] = 1
+    found.standing.append((mark, boxes_of(page, [place[offset] for offset in range(*span)])))
     if max(page.words[index].height for index in {page.word_at(span[0]), page.word_at(span[1] - 1)}) < SMALLEST:
         found.tiny.append(mark)
+
+
+def boxes_of(page: Page, places: list[int]) -> list[Box]:
+    """Where the characters of a text stand, one box a word, without what the word holds beside them."""
+    boxes: list[Box] = []
+    for index in sorted({page.word_of(place) for place in places}):
+        word, start = page.words[index], page.starts[index]
+        own = [place - start for place in places if start <= place < start + len(word.text)]
+        if word.height > 2 * (word.right - word.left) and len(word.text) > 1:
+            boxes.append((page.number, word.left, word.top, word.right, word.bottom))
+            continue
+        width = (word.right - word.left) / len(word.text)
+        inset = 0.3 * width if len(own) < len(word.text) else 0
+        boxes.append((page.number, word.left + min(own) * width + inset, word.top, word.left + (max(own) + 1) * width - inset, word.bottom))
+    return boxes
 
 
 def places_of(page: Page) -> list[int]:

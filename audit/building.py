@@ -39,7 +39,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="audit-pdf-") as folder:
         built, typeset = build(context, Path(folder))
         false = [*find_unprinted(context, typeset.marks), *find_redefined(context, auxiliary_lines(built.parent))]
-        compared = compare_pdf(context, built, typeset)
+        compared = compare_pdf(context, built, typeset, ink=True)
         if not false:
             write_bytes(context.root / paths.pdf, read_bytes(built))
     findings = [*false, *compared.findings]

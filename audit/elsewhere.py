@@ -30,7 +30,8 @@ ENOUGH = 8
 """How many letters of a sentence name a place in it."""
 BY_PLACE = "each bound value at the place where LaTeX put it"
 BY_TEXT = "by text alone, for the PDF carries nothing of what LaTeX wrote down: a value between other words than those of the sources here is looked for anywhere"
-LIMITS = "not checked: text that is white, covered or drawn as a picture, numbers in figures that no run made, and sentences"
+SEEN = "not checked: numbers in pictures and in figures that no run made, and sentences"
+UNSEEN = "not checked: text that is white or covered, numbers in pictures and in figures that no run made, and sentences"
 
 
 def main(path: Path, form: str) -> int:
@@ -39,7 +40,7 @@ def main(path: Path, form: str) -> int:
     if load_document(context).main is None:
         raise Refusal(context.config.paths.manuscript, "no manuscript", cure="run inside the project that the PDF was made from")
     typeset = read_attached(path)
-    compared = compare_pdf(context, path, typeset, path.name) if typeset else compare_text(context, path)
+    compared = compare_pdf(context, path, typeset, path.name, ink=True) if typeset else compare_text(context, path)
     findings = [*find_strange(context, path, typeset), *compared.findings]
     findings += [*limits(path, typeset)]
     code = exit_code(findings)
@@ -66,7 +67,7 @@ def find_strange(context: Context, path: Path, typeset: Typeset | None) -> Itera
 
 def limits(path: Path, typeset: Typeset | None) -> Iterator[Finding]:
     """What cannot be told of this PDF; text that stands for other glyphs is named where there is any."""
-    yield Finding(code=CODE, severity=Severity.NOTE, place=path.name, what=f"compared {BY_PLACE if typeset else BY_TEXT}; {LIMITS}")
+    yield Finding(code=CODE, severity=Severity.NOTE, place=path.name, what=f"compared {BY_PLACE if typeset else BY_TEXT}; {SEEN if typeset else UNSEEN}")
     hidden = count_replaced(path.read_bytes())
     if hidden:
         what = f"its text layer says something else than its glyphs in {several(hidden, 'place')} (ActualText): look at the pages"

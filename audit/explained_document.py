@@ -87,9 +87,9 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "dvc repro paper, or audit pdf.",
     ),
     "A505": (
-        "A bound value or verdict is printed so small that nobody reads it.",
+        "A bound value or verdict stands in the text layer of the PDF, and nobody can read it on the page: too small, as pale as its ground, or covered.",
         "What no reader sees has not been shown.",
-        "Print it in the size of the text around it.",
+        "Print it like the text around it. `audit pdf` and `audit verify --pdf` look at the drawn page; `audit verify` at sizes only.",
     ),
     "A506": (
         "LaTeX read a file that the audit did not read; as a note: a second document lies beside the audited one.",
@@ -100,6 +100,11 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "A figure is not the one that its run log names, or older than the records that it was made from; as a note: no run made it, and its numbers were not read.",
         "A figure carries numbers that no macro binds: its digests do.",
         "Run its stage again; make every figure in a stage that logs its outputs.",
+    ),
+    "A509": (
+        "What a comparison of a PDF from elsewhere rests on, and what it cannot tell (a note).",
+        "Text that is drawn as a picture, or that gives itself out as other text, passes a comparison of texts.",
+        "Build the PDF here with audit pdf and compare the two, or look at the pages that the line names.",
     ),
     "A508": (
         "The sources name a verdict, and no reader of the PDF sees it: it stands in a phantom, in a box that nobody uses, or in print too small.",

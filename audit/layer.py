@@ -16,7 +16,7 @@ from pathlib import Path
 
 from audit.finding import Refusal
 
-__all__ = ["PACKAGES", "SLACK", "Page", "Word", "call_poppler", "extract_pages", "read_layers", "skeleton"]
+__all__ = ["PACKAGES", "SLACK", "Page", "Word", "call_poppler", "extract_pages", "read_layers", "read_poppler", "skeleton"]
 
 PACKAGES = "apt-get install --no-install-recommends texlive-latex-recommended texlive-science lmodern latexmk poppler-utils"
 PAGE = re.compile(r'<page width="([\d.]+)" height="([\d.]+)">(.*?)</page>', re.DOTALL)
@@ -130,15 +130,20 @@ def gap_between(before: Word, after: Word) -> str:
     return "" if gap < GLUED else "\u2009" if gap < THIN else " "
 
 
-def call_poppler(*command: str) -> str:
-    """Run one of poppler's programs and return what it prints."""
+def read_poppler(*command: str) -> bytes:
+    """Run one of poppler's programs and return what it writes."""
     if shutil.which(command[0]) is None:
         raise Refusal(command[0], "is not installed", cure=PACKAGES)
     done = subprocess.run(command, capture_output=True, check=False, timeout=120)
     if done.returncode:
         reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["no message"])[0]
         raise Refusal(next(part for part in reversed(command) if part != "-"), "not readable as a PDF", observed=reason, cure="audit pdf")
-    return done.stdout.decode("utf-8", errors="replace")
+    return done.stdout
+
+
+def call_poppler(*command: str) -> str:
+    """The same as text."""
+    return read_poppler(*command).decode("utf-8", errors="replace")
 
 
 def extract_pages(path: Path) -> list[Page]:

@@ -14,6 +14,7 @@ from audit.context import Context
 from audit.denominator import verdict_records
 from audit.document import Document, Use, generated_inputs, load_document
 from audit.finding import Finding, Refusal, several
+from audit.ink import find_invisible
 from audit.layer import extract_pages, skeleton
 from audit.marks import Mark, Typeset
 from audit.numbers.format import format_quantity
@@ -44,11 +45,12 @@ class Compared:
     """How much was compared, for the report."""
 
 
-def compare_pdf(context: Context, path: Path, typeset: Typeset, name: str = "") -> Compared:
+def compare_pdf(context: Context, path: Path, typeset: Typeset, name: str = "", *, ink: bool = False) -> Compared:
     """Bound values that do not stand where LaTeX put them, rows of tables that do not stand in it, and numbers that come from nowhere."""
     pages, name = extract_pages(path), name or context.config.paths.pdf
     marks = [*expected(context, typeset.marks)]
     found = align(pages, marks, scaling(load_document(context)))
+    found.tiny += find_pale(path, found) if ink else []
     rows = generated_rows(context)
     lost = [(file, row) for file, those in rows.items() for row in align_rows(found, those)]
     typed = list(unaccounted(found, collect_origins(context, typeset)))
@@ -154,14 +156,20 @@ def arguments(source: str, offset: int) -> list[str]:
     return found
 
 
+def find_pale(path: Path, found: Alignment) -> list[Mark]:
+    """Marks of which the text layer has a text and the page shows nothing."""
+    owners = [(mark, box) for mark, boxes in found.standing for box in boxes]
+    return list(dict.fromkeys(owners[index][0] for index in find_invisible(path, [box for _, box in owners])))
+
+
 def find_bare(found: Alignment, name: str) -> Iterator[Finding]:
     """Marks whose text is not at its place, or is too small to be read."""
     for mark, standing in found.bare:
         what = f"{mark.command} is typeset on page {mark.page} and its text does not stand there"
         yield Finding(code="A502", place=f"{name}:{mark.page}", what=what, expected=mark.text, observed=standing, cure=CURE)
     for mark in found.tiny:
-        what = f"{mark.command} is too small to be read"
-        yield Finding(code="A505", place=f"{name}:{mark.page}", what=what, observed=mark.text, cure="print it in the size of the text")
+        what = f"{mark.command} cannot be read on the page: too small, too pale or covered"
+        yield Finding(code="A505", place=f"{name}:{mark.page}", what=what, observed=mark.text, cure="print it like the text around it")
 
 
 def find_unshown(context: Context, seen: Iterable[Mark], lost: set[str]) -> Iterator[Finding]:

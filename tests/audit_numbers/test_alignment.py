@@ -10,6 +10,7 @@ import pytest
 from forged_pdf import MACROS, PDF, TEX, copy, findings, forge, lines, rebuild
 from paper_project import Paper
 
+from audit.building import main
 from audit.marks import attach, read_attached
 
 END = "\\end{document}"
@@ -80,7 +81,7 @@ def test_what_was_changed_in_the_pdf_is_found(paper: Paper, monkeypatch: pytest.
 HIDDEN: dict[str, tuple[str, str, str]] = {
     "in a box that nobody uses": (r"\setbox0=\hbox{\val{main.untreated.close}}", "A502", r"uses of \val{main.untreated.close} print nothing"),
     "in a saved box": (r"\newsavebox{\mybox}\savebox{\mybox}{\val{main.untreated.close}}", "A502", r"uses of \val{main.untreated.close} print nothing"),
-    "too small": (r"\scalebox{0.2}{\val{main.untreated.close}}", "A505", r"\val{main.untreated.close} is too small to be read"),
+    "too small": (r"\scalebox{0.2}{\val{main.untreated.close}}", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "digits by a counter": (r"It took \newcounter{c}\setcounter{c}{977}\arabic{c} of these, 0.\arabic{c} nats.", "A503", "number 0.977 in the PDF"),
     "digits by their numbers": (r"It was 0.\char57 \char55 \char55 \ nats.", "A503", "number 0.977 in the PDF"),
     "active digits": (r"{\catcode`\7=13 \gdef7{9}}\catcode`\7=13 It was 0.87 nats.\catcode`\7=12 ", "A503", "number 0.89 in the PDF"),
@@ -152,3 +153,25 @@ def test_a_pdf_that_lost_what_latex_wrote_down(paper: Paper) -> None:
     at = data.index(b"%audit-typeset") + 40
     (paper.root / PDF).write_bytes(data[:at] + b"????" + data[at + 4 :])
     assert any(line.startswith("A501") and "is damaged" in line for line in lines(paper))
+
+
+PALE = {
+    "white": r"\textcolor{white}{(\val{main.untreated.close})}",
+    "nearly white": r"\definecolor{pale}{gray}{0.97}\textcolor{pale}{\val{main.untreated.close}}",
+    "covered": r"\val{main.untreated.close}\llap{\textcolor{white}{\rule[-3pt]{7mm}{12pt}}}",
+    "drawn with no ink": r"\pdfliteral direct {3 Tr}\val{main.untreated.close}\pdfliteral direct {0 Tr}",
+    "a verdict in white": r"\color{white}\verdict{pilot.P1}",
+}
+
+
+@pytest.mark.parametrize("text", PALE.values(), ids=PALE)
+def test_what_shows_no_ink_is_found_where_the_pdf_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    """The text layer has it and the drawn page does not: found, and the word in the same colour as others is not."""
+    paper = Paper(tmp_path / "p")
+    paper.replace(TEX, "\\title", "\\usepackage{xcolor}\\title")
+    paper.replace(TEX, END, f"More text, \\textcolor{{red}}{{\\val{{main.untreated.gap}}}}. {{{text}}} And here.\n{END}")
+    paper.render()
+    monkeypatch.chdir(paper.root)
+    assert main() == 1
+    shown = capsys.readouterr().out
+    assert shown.count("A505") == 1 and "cannot be read on the page" in shown, shown

@@ -52,7 +52,7 @@ def saved_by_another_program(paper: Paper) -> str:
 def test_an_honest_pdf_holds(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
     """Aligned by place, exit 0, and what is not checked is said."""
     code, shown = run(capsys, "--pdf", str(paper.root / PDF))
-    assert code == 0 and "compared each bound value at the place where LaTeX put it; not checked: text that is white" in shown
+    assert code == 0 and "compared each bound value at the place where LaTeX put it; not checked: numbers in pictures" in shown
     assert shown.splitlines()[-1] == "paper.pdf: 1 page, 12 bound values typeset, 2 rows of generated tables, 0 findings"
 
 
