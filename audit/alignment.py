@@ -88,7 +88,7 @@ def align(pages: list[Page], marks: Sequence[tuple[Mark, str]], scaled: Callable
         here = [(mark, wanted) for mark, wanted in marks if mark.page == page.number]
         spans = find_apart(page, here)
         for index, (mark, wanted) in enumerate(here):
-            if spans[index] is None and scaled(mark):
+            if spans[index] is None and (scaled(mark) or not words_near(page, mark, AWAY)):
                 spans[index] = find_between(page, wanted, spans, index)
             settle(found, page, mark, wanted, spans[index])
     found.bare += [(mark, "no such page") for mark, _ in marks if mark.page > len(pages) or mark.page < 1]

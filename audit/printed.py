@@ -29,8 +29,10 @@ __all__ = ["CURE", "Compared", "compare_pdf", "family_of", "find_lost", "find_ty
 
 DEFINED = re.compile(r"^\\@namedef\{audit@(plain@[^@}]*|verdict|prov|label|unjudged)@([^{}]*)\}\{(.*)\}$", re.MULTILINE)
 FAMILIES = {"verdict": "verdict", "choice": "verdict", "prov": "prov", "confirmatory": "label", "unjudged": "unjudged"}
-SCALERS = frozenset("resizebox resizebox* scalebox rotatebox reflectbox adjustbox turn rotate sideways sidewaystable sidewaysfigure sidewaystable* landscape".split())
+SCALERS = frozenset("resizebox resizebox* scalebox rotatebox reflectbox adjustbox turn rotate sideways sidewaystable sidewaysfigure sidewaystable* landscape tcolorbox mdframed".split())
 SCALING = re.compile(rf"[\\{{](?:{'|'.join(re.escape(name) for name in sorted(SCALERS))})(?![A-Za-z])")
+DRAWING = re.compile(r"\\begin\{(tikzpicture|pgfpicture|axis|pspicture|tcolorbox)\}.*?\\end\{\1\}|\\tikz[^;]*;", re.DOTALL)
+CITED = re.compile(r"\\(?:val|verdict|prov|confirmatory)\s*(?:\[[^\]]*\]\s*)?\{([^{}]*)\}")
 CURE = "audit render, audit pdf"
 LETTERS = re.compile(r"\s*([A-Za-z][A-Za-z ,]*)")
 
@@ -103,13 +105,18 @@ def scaling(document: Document) -> Callable[[Mark], bool]:
     opening = [scan.reading.source.partition("\\begin{document}")[0] for scan in document.scans if "\\begin{document}" in scan.reading.source]
     if any(SCALING.search(text) for text in (*opening, *(scan.reading.source for scan in document.packages))):
         return lambda _: True
-    keys = {key for scan in document.scans for key in scaled_keys(scan.reading)}
+    keys = {key for scan in document.scans for key in (*scaled_keys(scan.reading), *drawn_keys(scan.reading.source))}
     return lambda mark: mark.key in keys
 
 
 def scaled_keys(reading: Reading) -> Iterator[str]:
     """The keys that a source cites in boxes or environments that are scaled or turned."""
     return (use[2] for use, piece in place_keys(reading) if reading.main.frames[piece].inside & SCALERS)
+
+
+def drawn_keys(source: str) -> Iterator[str]:
+    """The keys that a drawing of the source cites: its coordinates are not those of the page."""
+    return (key for drawing in DRAWING.finditer(source) for key in CITED.findall(drawing[0]))
 
 
 def place_keys(reading: Reading) -> Iterator[tuple[tuple[str, str, str, int, bool], int]]:

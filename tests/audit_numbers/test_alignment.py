@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from forged_pdf import MACROS, PDF, TEX, copy, findings, forge, lines, rebuild
+from forged_pdf import MACROS, PDF, TEX, copy, findings, forge, lines, rebuild, typeset
 from paper_project import Paper
 
 from audit.building import main
@@ -175,3 +175,16 @@ def test_what_shows_no_ink_is_found_where_the_pdf_is_built(tmp_path: Path, monke
     assert main() == 1
     shown = capsys.readouterr().out
     assert shown.count("A505") == 1 and "cannot be read on the page" in shown, shown
+
+
+def test_values_in_drawings_are_found_in_order(tmp_path: Path) -> None:
+    """A drawing moves its texts behind TeX's back: they are looked for in order, and a wrong one is found all the same."""
+    paper = Paper(tmp_path / "p")
+    shift = "\\newenvironment{tikzpicture}{\\pdfsave\\pdfsetmatrix{0.5 0 0 0.5}\\hbox\\bgroup}{\\egroup\\pdfrestore}"
+    paper.replace(TEX, "\\title", shift + "\\title")
+    paper.replace(TEX, END, "\\noindent\\begin{tikzpicture}Of \\val{main.untreated.gap} and \\val{main.untreated.close}\\end{tikzpicture}\n" + END)
+    rebuild(paper)
+    assert not [line for line in lines(paper) if line.startswith(("A502", "A503"))]
+    paper.replace(MACROS, "{audit@val@@main.untreated.close}{0.95}", "{audit@val@@main.untreated.close}{0.85}")
+    typeset(paper)
+    assert any(line.startswith("A502") and "main.untreated.close" in line for line in lines(paper))
