@@ -1,9 +1,9 @@
-"""Alignment: what LaTeX says it typeset, and the rows of generated tables, against the words that stand in the PDF."""
+"""Alignment: what LaTeX says it typeset against the words that stand in the PDF."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from audit.ink import Box
@@ -11,17 +11,16 @@ from audit.layer import SLACK, Page, Word, skeleton
 from audit.marks import Mark
 from audit.numbers.stream import NUMERIC_COMMA, VALUE
 
-__all__ = ["NUMBER", "Alignment", "Row", "Token", "align", "align_rows", "bones_of", "number_tokens", "plain", "printed_skeleton"]
+__all__ = ["NUMBER", "Alignment", "Token", "align", "number_tokens", "places_of", "plain", "printed_skeleton"]
 
 NUMBER = re.compile(r"\d{1,3}(?:[,\u2009\u00a0]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)+|\.\d+|\d+")
-VERDICTS = r"(?<![A-Za-z])(?:met|missed|undecided|confirmatory|exploratory|broken)(?![A-Za-z])"
-ROW_TOKEN = re.compile(f"{NUMBER.pattern}|{VERDICTS}")
 EXPONENT = re.compile(r"(?<=\d)e([+-]?\d+)(?!\w)")
 SMALLEST = 2.5
 """Height of a line, in points, below which nobody reads it."""
 AWAY = 2.5
 """How far to the right of its mark, in heights, a value may begin: the space before a relation stands between."""
-COMMAND = re.compile(r"\\[A-Za-z@]+")
+GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
+"""The comma between thousands, for which a package may set a thin space."""
 LATEX = re.compile(r"\\[A-Za-z]+\s?(?:\{\})?|[{}]")
 
 
@@ -158,9 +157,10 @@ def find_at(page: Page, mark: Mark, wanted: str) -> tuple[int, int] | None:
         return (0, 0)
     for index in words_near(page, mark, AWAY):
         for offset in offsets_in(page.words[index], page.skeletons[index], mark.x, wanted[0]):
-            end = consume(page, page.offsets[index] + offset, wanted)
+            start = page.offsets[index] + offset
+            end = consume(page, start, wanted) or consume(page, start, GROUPED.sub("", wanted))
             if end is not None:
-                return page.offsets[index] + offset, end
+                return start, end
     return None
 
 
@@ -233,84 +233,3 @@ def standing(page: Page, mark: Mark) -> str:
     if not near:
         return "nothing there"
     return " ".join(word.text for word in page.words[near[0] : near[0] + 3])
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of a generated table, or a stretch of text between two, as it must stand in the PDF."""
-
-    bones: str
-    """Its skeleton without hyphens."""
-    tokens: tuple[str, ...]
-    """Its numbers and verdicts."""
-    sure: bool
-    """Whether it holds no command of which only LaTeX knows what it prints."""
-
-    @classmethod
-    def of(cls, text: str) -> Row:
-        """A row from what the reader makes of its source."""
-        shown = COMMAND.sub("", text.replace(NUMERIC_COMMA, ","))
-        tokens = tuple(plain(match.group()) for match in ROW_TOKEN.finditer(shown))
-        return cls(skeleton(shown).replace("-", ""), tokens, shown == text.replace(NUMERIC_COMMA, ",") and not re.search("[\ue000-\ue003]", shown))
-
-
-def align_rows(found: Alignment, rows: Iterable[Row]) -> list[Row]:
-    """Account for the rows of one generated table, each whole, else by its run of numbers and verdicts; the rows that stand nowhere."""
-    lost, late, near = [], [], None
-    for row in sorted(rows, key=lambda row: len(row.bones), reverse=True):
-        places = [place for page in found.pages for place in whole_places(found, page, row.bones)]
-        if not places:
-            (lost if row.sure else late).append(row)
-            continue
-        near = near or places[0]
-        page, start, end = min(places, key=lambda place: (abs(place[0] - near[0]), abs(place[1] - near[1])))
-        cover_bones(found, page, start, end)
-    tokens = list(found.tokens(ROW_TOKEN))
-    texts, taken = [token.text for token in tokens], bytearray(len(tokens))
-    for row in late:
-        runs = [run for place, text in enumerate(texts) if text == row.tokens[0] and (run := run_from(texts, taken, place, row.tokens))]
-        if not runs:
-            lost.append(row)
-        for place in min(runs, key=lambda run: run[-1] - run[0], default=[]):
-            taken[place] = 1
-            found.cover(tokens[place].page, tokens[place].start, tokens[place].end)
-    return lost
-
-
-def bones_of(page: Page) -> tuple[str, list[int]]:
-    """A page's skeleton without hyphens, and where in its text each character stands."""
-    if "_bones" not in page.__dict__:
-        pairs = [(letter, place) for letter, place in zip(page.skeleton, places_of(page), strict=True) if letter != "-"]
-        page.__dict__["_bones"] = "".join(letter for letter, _ in pairs), [place for _, place in pairs]
-    found: tuple[str, list[int]] = page.__dict__["_bones"]
-    return found
-
-
-def whole_places(found: Alignment, page: Page, bones: str) -> Iterator[tuple[int, int, int]]:
-    """(page, start, end) of each place where a row stands whole and nothing else was accounted for."""
-    text, places = bones_of(page)
-    at = text.find(bones)
-    while at >= 0:
-        if not any(found.covered[page.number - 1][place] for place in places[at : at + len(bones)]):
-            yield page.number, at, at + len(bones)
-        at = text.find(bones, at + 1)
-
-
-def cover_bones(found: Alignment, page: int, start: int, end: int) -> None:
-    for place in bones_of(found.pages[page - 1])[1][start:end]:
-        found.covered[page - 1][place] = 1
-
-
-def run_from(texts: list[str], taken: bytearray, start: int, row: tuple[str, ...]) -> list[int] | None:
-    """Places of a row's tokens from `start` on; a note's mark may stand between two of them."""
-    run, at = [], start
-    for wanted in row:
-        limit = min(len(texts), at + 3 if run else at + 1)
-        while at < limit and (texts[at] != wanted or taken[at]):
-            at += 1
-        if at >= limit:
-            return None
-        run.append(at)
-        at += 1
-    return run
-

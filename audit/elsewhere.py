@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from audit.alignment import Alignment, align, align_rows, bones_of, printed_skeleton
+from audit.alignment import Alignment, align, printed_skeleton
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding, Refusal, Severity, exit_code, several
@@ -20,6 +20,7 @@ from audit.numbers.scan import Scan
 from audit.origins import collect_origins, generated_rows, unaccounted
 from audit.pdf import document_digest, read_stamp
 from audit.printed import CURE, Compared, compare_pdf, family_of, find_lost, find_typed, find_unprinted, place_keys, printed_texts
+from audit.rows import align_rows, bones_of
 
 __all__ = ["main"]
 

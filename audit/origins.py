@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from audit.alignment import NUMBER, Alignment, Row, Token, number_tokens, plain
+from audit.alignment import NUMBER, Alignment, Token, number_tokens, plain
 from audit.context import Context
 from audit.document import Document, generated_inputs, load_document
 from audit.layer import Page, read_layers
@@ -18,6 +18,7 @@ from audit.numbers.reader import read
 from audit.numbers.scan import decode
 from audit.numbers.stream import BODIES, CELL, NUMERIC_COMMA, ROW, SEAM, Reading
 from audit.pdf import bibliography_paths, graphic_paths
+from audit.rows import Row
 
 __all__ = ["Origins", "collect_origins", "generated_rows", "unaccounted"]
 

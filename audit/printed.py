@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from audit.alignment import Alignment, Row, Token, align, align_rows, printed_skeleton
+from audit.alignment import Alignment, Token, align, printed_skeleton
 from audit.context import Context
 from audit.denominator import verdict_records
 from audit.document import Document, Use, generated_inputs, load_document
@@ -24,6 +24,7 @@ from audit.numbers.scan import decode
 from audit.numbers.stream import VALUE, Reading
 from audit.origins import collect_origins, generated_rows, unaccounted
 from audit.render import generate
+from audit.rows import Row, align_rows
 
 __all__ = ["CURE", "Compared", "compare_pdf", "family_of", "find_lost", "find_typed", "find_unprinted", "place_keys", "printed_texts"]
 

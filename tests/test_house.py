@@ -21,7 +21,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "difference",
     "forms predictions registration amendment pipeline numbers templates",
     "history verdict chance context attrition numbers.keys numbers.exemptions",
-    "document standing modules logs order kept under denominator confirmatory provenance layer ink marks alignment pdf lint known anchoring tokens room signature",
+    "document standing modules logs order kept under denominator confirmatory provenance layer ink marks alignment rows pdf lint known anchoring tokens room signature",
     "versions chain deviations origins",
     "gate changes appendix render printed seal evaluate building rerun facts",
     "checks prml pages",
