@@ -48,6 +48,8 @@ class Origins:
     """Numbers that stand in definitions and headings, which LaTeX may set any number of times."""
     given: Counter[str] = field(default_factory=Counter)
     """Those of the credits that LaTeX gives: references, numbers of headings, citations, figures."""
+    split: bool = False
+    """Whether a column of a table sets its decimal point itself (`r@{.}l`), so that two cells make one number."""
     named: set[str] = field(default_factory=set)
     """Numbers of headings, floats and references."""
     sentences: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
@@ -62,6 +64,7 @@ class Origins:
     def add(self, reading: Reading) -> None:
         """The numbers of one source."""
         text = reading.main.text().replace(NUMERIC_COMMA, ",")
+        self.split |= "@{.}" in reading.source
         for match in NUMBER.finditer(text):
             inside = reading.main.frame(match.start()).inside
             if inside & (DEFINED | MOVING):
@@ -167,7 +170,7 @@ def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str
         page = found.pages[token.page - 1]
         if "." in token.text or len(token.text) >= 4:
             left[token.text] -= 1
-            missing = left[token.text] < 0
+            missing = left[token.text] < 0 and not (origins.split and all(left[part] for part in token.text.split(".")))
         else:
             missing = is_unsaid(page, token, origins) and given[token.text] < 1
             given[token.text] -= is_unsaid(page, token, origins)

@@ -44,7 +44,7 @@ REPORT = r"""\documentclass{report}\usepackage{longtable,booktabs,tabularx,rotat
 \input{generated/macros}\newcommand{\nlayers}{12}\newcommand{\chapref}[1]{chapter~\ref{#1}}
 \providecommand\srankk{srank}\usepackage{tabularx,booktabs}\begin{document}\tableofcontents\listoftables
 \chapter{One}\label{ch:one}\section{First with \val{main.untreated.gap}}
-The model has \nlayers{} layers; all \nlayers{} layers and the \nlayers{} blocks; as in \chapref{ch:one} we see. tables~\ref{tab:x} and \ref{tab:y} on page \pageref{tab:x}. \begin{algorithm}\caption{Do 3 things}\begin{algorithmic}[1]\State $x \gets 4$\State go to line 1\end{algorithmic}\end{algorithm} \begin{tabular}{D{.}{.}{2}} 1.25 \\ 22.5 \\ \end{tabular}
+The model has \nlayers{} layers; all \nlayers{} layers and the \nlayers{} blocks; as in \chapref{ch:one} we see. tables~\ref{tab:x} and \ref{tab:y} on page \pageref{tab:x}. \begin{algorithm}\caption{Do 3 things}\begin{algorithmic}[1]\State $x \gets 4$\State go to line 1\end{algorithmic}\end{algorithm} \begin{tabular}{D{.}{.}{2}} 1.25 \\ 22.5 \\ \end{tabular} \begin{tabular}{r@{.}l} 1&375 \\ 12&5 \\ \end{tabular}
 \begin{longtable}{lr}\caption{Long}\label{tab:x}\\ a & b \\ \endhead 1 & 2.25 \\ 3 & 4.75 \\ 5 & 6 \\ & \val{main.untreated.close} \end{longtable}
 \begin{sidewaystable}\input{generated/arms}\caption{Side}\label{tab:y}\end{sidewaystable}
 \begin{tabularx}{\linewidth}{lXr} 1 & text of 3 words \val{main.untreated.gap} & 2 \\ \end{tabularx}
