@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,13 +51,15 @@ class Compared:
 
 def compare_pdf(context: Context, path: Path, typeset: Typeset, name: str = "", *, ink: bool = False) -> Compared:
     """Bound values that do not stand where LaTeX put them, rows of tables that do not stand in it, and numbers that come from nowhere."""
-    pages, name = extract_pages(path), name or context.config.paths.pdf
-    marks = [*expected(context, typeset.marks)]
+    name = name or context.config.paths.pdf
+    with ThreadPoolExecutor() as pool:
+        layer = pool.submit(extract_pages, path)
+        marks, rows, origins = [*expected(context, typeset.marks)], generated_rows(context), collect_origins(context, typeset)
+    pages = layer.result()
     found = align(pages, marks, scaling(load_document(context)))
     found.tiny += find_pale(path, found) if ink else []
-    rows = generated_rows(context)
     lost = [(file, row) for file, those in rows.items() for row in align_rows(found, those)]
-    typed = list(unaccounted(found, collect_origins(context, typeset)))
+    typed = list(unaccounted(found, origins))
     seen = [mark for mark, _ in marks if mark not in found.tiny and all(mark != bare for bare, _ in found.bare)]
     findings = (
         *find_bare(found, name),
