@@ -187,8 +187,11 @@ def find_unshown(context: Context, seen: Iterable[Mark], lost: set[str]) -> Iter
     """Verdicts that the sources show and no reader of the PDF sees: in a phantom, a box that nobody uses, print too small."""
     shown = {mark.key for mark in seen if mark.form in ("verdict", "choice")}
     document = load_document(context)
-    for file in generated_inputs(context, document) - lost:
-        shown |= generate(context).shown.get(file, set())
+    try:
+        tables = generate(context).shown
+    except Refusal:
+        return  # the same refusal is A402 or A408 of the first pass
+    shown = shown.union(*(tables.get(file, set()) for file in generated_inputs(context, document) - lost))
     named = {use.key for use in document.uses() if use.command in ("verdict", "ifverdict")}
     for registration, (path, record) in sorted(verdict_records(context).items()):
         for row in record["predictions"]:
@@ -215,18 +218,25 @@ def demanded_uses(context: Context, document: Document) -> list[Use]:
     return uses
 
 
-def find_unprinted(context: Context, marks: Iterable[Mark]) -> list[Finding]:
-    """A502: uses that stand in the sources and that LaTeX did not typeset: in a branch, a comment's trick, a box that nobody uses."""
+def form_of(use: Use) -> tuple[str, str]:
+    """Key and form of a use, as LaTeX writes them down."""
+    return use.key, {"val": use.option, "ifverdict": "choice"}.get(use.command, use.command)
+
+
+def find_unprinted(context: Context, marks: Iterable[Mark]) -> Iterator[Finding]:
+    """A502: uses that LaTeX did not typeset (in a branch, a box that nobody uses), and what it is said to have typeset and no source uses."""
+    document = load_document(context)
     printed, wanted, first = Counter((mark.key, mark.form) for mark in marks), Counter[tuple[str, str]](), dict[tuple[str, str], Use]()
-    for use in demanded_uses(context, load_document(context)):
-        form = {"val": use.option, "ifverdict": "choice"}.get(use.command, use.command)
-        shown = (use.key, form)
-        wanted[shown] += 1
-        first.setdefault(shown, use)
-    return [
-        Finding(
-            code="A502", place=first[shown].place, what=f"{count - printed[shown]} of {count} uses of \\{first[shown].command}{{{shown[0]}}} print nothing",
-            expected=f"{count} typeset by the generated macros", observed=str(printed[shown]), cure="look for a redefinition of our macros, or remove the use",
-        )
-        for shown, count in wanted.items() if printed[shown] < count
-    ]  # fmt: skip
+    demanded = demanded_uses(context, document)
+    for use in demanded:
+        wanted[form_of(use)] += 1
+        first.setdefault(form_of(use), use)
+    for shown, count in wanted.items():
+        if printed[shown] < count:
+            what = f"{count - printed[shown]} of {count} uses of \\{first[shown].command}{{{shown[0]}}} print nothing"
+            expected, cure = f"{count} typeset by the generated macros", "look for a redefinition of our macros, or remove the use"
+            yield Finding(code="A502", place=first[shown].place, what=what, expected=expected, observed=str(printed[shown]), cure=cure)
+    known = {form_of(use) for use in (*demanded, *document.uses())}
+    for mark in {(mark.key, mark.form): mark for mark in marks if (mark.key, mark.form) not in known}.values():
+        what = f"{mark.command} is written down as typeset on page {mark.page}, and no source uses it"
+        yield Finding(code="A502", place=f"{context.config.paths.pdf}:{mark.page}", what=what, observed=mark.text, cure=CURE)

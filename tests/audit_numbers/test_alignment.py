@@ -137,6 +137,15 @@ def test_another_page_than_latex_wrote_down(paper: Paper) -> None:
     assert any("\\val{main.untreated.tiny} is typeset on page 2 and its text does not stand there" in line for line in lines(paper))
 
 
+def test_a_value_that_no_source_uses(paper: Paper) -> None:
+    """A record's value that somebody adds to what LaTeX wrote down, so that a typed number passes for a bound one."""
+    typeset = read_attached(paper.root / PDF)
+    assert typeset is not None
+    added = replace(typeset.marks[0], key="main.untreated.close", text="0.95")
+    attach(paper.root / PDF, replace(typeset, marks=(*typeset.marks, added)))
+    assert any(line.startswith("A502") and "\\val{main.untreated.close} is written down as typeset" in line for line in lines(paper))
+
+
 def test_a_pdf_that_was_not_renewed_is_one_line(paper: Paper) -> None:
     """Older than its sources: one finding, whatever its numbers are."""
     paper.replace("results/analyse/main.json", "0.0887", "0.0881")
