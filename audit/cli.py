@@ -73,8 +73,13 @@ def cli() -> None:
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--pass", "stage", type=click.Choice(["before", "after"]), help="Only the checks before Jinja, or after the PDF.")
 @click.option("--root", "roots", multiple=True, type=FILE, metavar="FILE", help=ROOT_HELP)
-def verify(form: str, stage: str | None, roots: tuple[Path, ...]) -> None:
+@click.option("--pdf", type=FILE, metavar="FILE", help="Only compare a PDF from elsewhere with the records that are here.")
+def verify(form: str, stage: str | None, roots: tuple[Path, ...], pdf: Path | None) -> None:
     """Check everything, line by line, and say why one may trust it."""
+    if pdf is not None:
+        from audit import elsewhere
+
+        sys.exit(elsewhere.main(pdf, form))
     from audit.verify import main
 
     sys.exit(main(form, stage, roots))

@@ -23,16 +23,19 @@ KEPT = (
 
 PREAMBLE = r"""\makeatletter
 \newcommand\audit@unknown[2]{\PackageError{audit}{No #1 for `#2'}{Run audit render; audit verify names the nearest keys.}}
-\providecommand\auditval[3]{}
-\newcommand\audit@log[2]{\if@filesw\protected@write\@auxout{}{\string\auditval{\detokenize{#1}}{\detokenize{#2}}{\thepage}}\fi}
+\providecommand\ReadonlyShipoutCounter{\c@page}
+\ifdefined\pdfsavepos\else\ifdefined\savepos\let\pdfsavepos\savepos\let\pdflastxpos\lastxpos\let\pdflastypos\lastypos\fi\fi
+\newcommand\audit@log[3]{\ifdefined\pdfsavepos\if@filesw\pdfsavepos\protected@write\@auxout{}{\@percentchar audit-val
+  \noexpand\the\ReadonlyShipoutCounter\space\noexpand\the\pdflastxpos\space\noexpand\the\pdflastypos\space
+  {\detokenize{#2}}{\detokenize{#1}}\detokenize\expandafter\expandafter\expandafter{\csname#3\endcsname}}\fi\fi}
 \newcommand\audit@typeset[2]{\@ifundefined{audit@val@#1@\detokenize{#2}}{\audit@unknown{value}{#2}}{%
-  \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}\csname audit@val@#1@\detokenize{#2}\endcsname}}
+  \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}{audit@plain@#1@\detokenize{#2}}\csname audit@val@#1@\detokenize{#2}\endcsname}}
 \DeclareRobustCommand\val[2][]{\audit@typeset{#1}{#2}}
 \NewExpandableDocumentCommand\audit@plainval{O{}m}{\csname audit@plain@#1@\detokenize{#2}\endcsname}
 \DeclareRobustCommand\verdict[1]{\@ifundefined{audit@verdict@\detokenize{#1}}{\audit@unknown{verdict}{#1}}{%
-  \ifmmode\else\leavevmode\fi\audit@log{#1}{verdict}\csname audit@verdict@\detokenize{#1}\endcsname}}
+  \ifmmode\else\leavevmode\fi\audit@log{#1}{verdict}{audit@verdict@\detokenize{#1}}\csname audit@verdict@\detokenize{#1}\endcsname}}
 \DeclareRobustCommand\ifverdict[4]{\@ifundefined{audit@verdict@\detokenize{#1}}{\audit@unknown{verdict}{#1}}{%
-  \audit@log{#1}{verdict}\csname audit@choice@\csname audit@verdict@\detokenize{#1}\endcsname\endcsname{#2}{#3}{#4}}}
+  \audit@log{#1}{choice}{audit@verdict@\detokenize{#1}}\csname audit@choice@\csname audit@verdict@\detokenize{#1}\endcsname\endcsname{#2}{#3}{#4}}}
 \@namedef{audit@choice@met}#1#2#3{#1}
 \@namedef{audit@choice@missed}#1#2#3{#2}
 \@namedef{audit@choice@undecided}#1#2#3{#3}
@@ -41,13 +44,13 @@ PREAMBLE = r"""\makeatletter
 \@namedef{audit@choice@undecided (post hoc)}#1#2#3{#3}
 \@namedef{audit@choice@not evaluated here}#1#2#3{[not evaluated here]}
 \DeclareRobustCommand\prov[1]{\@ifundefined{audit@prov@\detokenize{#1}}{\audit@unknown{provenance value}{#1}}{%
-  \csname audit@prov@\detokenize{#1}\endcsname}}
+  \ifmmode\else\leavevmode\fi\audit@log{#1}{prov}{audit@prov@\detokenize{#1}}\csname audit@prov@\detokenize{#1}\endcsname}}
 \DeclareRobustCommand\confirmatory[1]{\@ifundefined{audit@label@\detokenize{#1}}{\audit@unknown{label}{#1}}{%
-  \ifmmode\else\leavevmode\fi\audit@log{#1}{confirmatory}\csname audit@label@\detokenize{#1}\endcsname}}
+  \ifmmode\else\leavevmode\fi\audit@log{#1}{confirmatory}{audit@label@\detokenize{#1}}\csname audit@label@\detokenize{#1}\endcsname}}
 \DeclareRobustCommand\unjudged[2]{\@ifundefined{audit@unjudged@\detokenize{#1}}{\audit@unknown{unjudged registration}{#1}}{%
-  \ifmmode\else\leavevmode\fi\audit@log{#1}{unjudged}\csname audit@unjudged@\detokenize{#1}\endcsname: not judged, #2}}
+  \ifmmode\else\leavevmode\fi\audit@log{#1}{unjudged}{audit@unjudged@\detokenize{#1}}\csname audit@unjudged@\detokenize{#1}\endcsname: not judged, #2}}
 \NewDocumentCommand\claim{>{\TrimSpaces}m+m}{\@ifundefined{audit@claims@\detokenize{#1}}{\audit@unknown{true claim}{\detokenize{#1}}}{%
-  \ifmmode\else\leavevmode\fi\audit@log{#1}{claim}\csname audit@claim@\csname audit@claims@\detokenize{#1}\endcsname\endcsname{#2}}}
+  \ifmmode\else\leavevmode\fi\audit@log{#1}{claim}{audit@claims@\detokenize{#1}}\csname audit@claim@\csname audit@claims@\detokenize{#1}\endcsname\endcsname{#2}}}
 \newcommand\audit@claim@holds[1]{#1}
 \newcommand\audit@claim@open[1]{[not evaluated here]}
 \newcommand\audit@meaning[1]{\expandafter\meaning\csname#1\endcsname}

@@ -92,19 +92,44 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "dvc repro paper, or audit pdf; install poppler-utils to read it.",
     ),
     "A502": (
-        "A bound value or verdict of the source does not stand in the PDF, or LaTeX typeset it less often than the source says.",
-        "The PDF is older than the source, was exchanged, or hides the value.",
-        "audit render, audit pdf.",
+        "A bound value, a verdict or a row of a generated table does not stand in the PDF where LaTeX put it, or LaTeX did not typeset it at all.",
+        "The PDF shows another number there, or none: it was exchanged, a macro was redefined, or the value stands in a box that nobody sees.",
+        "audit render, audit pdf; where that does not help, look at the place that the line names.",
     ),
     "A503": (
-        "The PDF shows a number that sources, generated files, figures and bibliography do not account for.",
+        "The PDF shows a number that no macro of ours printed and that neither sources, figures, bibliography nor LaTeX account for, or digits glued to a bound value.",
         "It was typed where the scanner does not look, drawn, computed by LaTeX, or edited in.",
-        "Find the number in the PDF's text and cite it with \\val.",
+        "Find the number by the page and the words around it, and cite it with \\val.",
     ),
     "A504": (
         "The PDF was built from other sources than those that are here.",
         "What a reader sees is not what was audited.",
         "dvc repro paper, or audit pdf.",
+    ),
+    "A505": (
+        "A bound value or verdict stands in the text layer of the PDF, and nobody can read it on the page: too small, as pale as its ground, or covered.",
+        "What no reader sees has not been shown.",
+        "Print it like the text around it. `audit pdf` and `audit verify --pdf` look at the drawn page; `audit verify` at sizes only.",
+    ),
+    "A506": (
+        "LaTeX read a file that the audit did not read; as a note: a second document lies beside the audited one.",
+        "What nobody scanned may define macros and print numbers; and readers may be given another document than the audited one.",
+        "Load files by plain \\input or \\usepackage from beside the manuscript.",
+    ),
+    "A507": (
+        "A figure is not the one that its run log names, or older than the records that it was made from; as a note: no run made it, and its numbers were not read.",
+        "A figure carries numbers that no macro binds: its digests do.",
+        "Run its stage again; make every figure in a stage that logs its outputs.",
+    ),
+    "A509": (
+        "What a comparison of a PDF from elsewhere rests on, and what it cannot tell (a note).",
+        "Text that is drawn as a picture, or that gives itself out as other text, passes a comparison of texts.",
+        "Build the PDF here with audit pdf and compare the two, or look at the pages that the line names.",
+    ),
+    "A508": (
+        "The sources name a verdict, and no reader of the PDF sees it: it stands in a phantom, in a box that nobody uses, or in print too small.",
+        "Hiding the missed ones is how a registration is made to lie.",
+        "Print it in the text, or in a table over `verdicts`.",
     ),
 }
 """Code -> what it means, why it matters, how to cure it."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from audit.building import compare_text
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding, Refusal, Severity
-from audit.pdf import document_digest, read_stamp
+from audit.pdf import read_build
+from audit.printed import compare_pdf, find_unprinted
 
 BUILD = "dvc repro paper, or audit pdf"
 
@@ -23,11 +23,12 @@ def check_pdf(context: Context) -> Iterator[Finding]:
         yield Finding(code="A501", severity=Severity.NOTE, place=name, what="not built here", cure=BUILD)
         return
     try:
-        stamp, wanted = read_stamp(path), document_digest(context)
-        if stamp != wanted:
-            yield Finding(
-                code="A504", place=name, what="built from other sources", expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD
-            )
-        yield from compare_text(context, path)
+        stamp, wanted, typeset = read_build(context)
+        if typeset is None:
+            what = "built from other sources" if stamp != wanted else "carries nothing of what LaTeX wrote down: another program saved it"
+            yield Finding(code="A504", place=name, what=what, expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD)
+            return
+        yield from find_unprinted(context, typeset.marks)
+        yield from compare_pdf(context, path, typeset).findings
     except Refusal as refusal:
         yield Finding(code="A501", severity=Severity.UNCHECKED, place=name, what=str(refusal).removeprefix(f"{refusal.place}: "))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from audit.numbers.lexer import Lines
 
-__all__ = ["ARGUMENT", "CELL", "CITE", "MACRO", "NUMERIC_COMMA", "REF", "ROW", "SEAM", "SCRIPT_END", "VALUE", "Frame", "Reading", "Stream", "Unread"]
+__all__ = ["ARGUMENT", "BODIES", "CELL", "CITE", "MACRO", "NUMERIC_COMMA", "REF", "ROW", "SEAM", "SCRIPT_END", "VALUE", "Frame", "Reading", "Stream", "Unread"]
 
 CITE, REF, VALUE, MACRO, SEAM, CELL, ROW, ARGUMENT = (chr(0xE000 + number) for number in range(8))
 """What stands in the text for a citation, a reference, a bound value, a parameter, a seam (footnote, caption), the end of a

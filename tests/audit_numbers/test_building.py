@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from paper_project import MINE, REGISTRATION, Paper
 
-from audit.building import build, compare_text, first_error, main
+from audit.building import build, first_error, main
 from audit.checks import TABLE
 from audit.finding import Refusal
 from audit.pdf import extract_text
+from audit.printed import compare_pdf
 from audit.records import RunLog, write_record
 from audit.render import generate, read_header, write_generated
 from audit.rendering import main as render_main
@@ -31,7 +32,7 @@ def test_pdf_is_built_and_compared_twice_with_equal_bytes(paper: Paper, capsys: 
     paper.render()
     assert main() == 0
     first = Path("manuscript/paper.pdf").read_bytes()
-    assert "1 page, 12 bound values typeset, 0 findings" in capsys.readouterr().out
+    assert "1 page, 12 bound values typeset, 2 rows of generated tables, 0 findings" in capsys.readouterr().out
     assert main() == 0
     assert Path("manuscript/paper.pdf").read_bytes() == first
     assert sorted(path.name for path in Path("manuscript").iterdir()) == ["generated", "paper.pdf", "paper.tex", "tables"]
@@ -167,10 +168,10 @@ def test_provenance_comes_from_run_logs(paper: Paper, tmp_path: Path) -> None:
     paper.render()
     assert "results/analyse/main.run.json" in read_header(generate(paper.context).files["macros.tex"])
     (tmp_path / "out").mkdir()
-    built = build(paper.context, tmp_path / "out")
+    built, typeset = build(paper.context, tmp_path / "out")
     text = " ".join(extract_text(built).split())
     assert "0123456789. 1.50. box 1, 2 cores. 2. 2.1.0. 1.50. 1. P1 was met; it failed." in text
-    assert compare_text(paper.context, built) == []
+    assert compare_pdf(paper.context, built, typeset).findings == ()
 
 
 def test_labels_and_reasons_are_typeset(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:

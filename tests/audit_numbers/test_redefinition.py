@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from paper_project import Paper
 
-from audit.building import auxiliary_lines, build, find_redefined, find_unprinted, main
+from audit.building import build, find_redefined, main
 from audit.definitions import KEPT
+from audit.marks import auxiliary_lines, read_marks
+from audit.printed import find_unprinted
 
 TEX = "manuscript/paper.tex"
 BEGIN = "\\begin{document}"
@@ -45,7 +47,7 @@ def test_the_untouched_document_keeps_every_meaning(paper: Paper) -> None:
     lines = auxiliary_lines(Path.cwd() / "out")
     kept = [line.partition("=")[2] for line in lines if line.startswith("%audit-was ")]
     assert len(kept) == len(KEPT) + 2 and "\\relax" not in kept
-    assert [*find_unprinted(paper.context, lines), *find_redefined(paper.context, lines)] == []
+    assert [*find_unprinted(paper.context, read_marks(lines)), *find_redefined(paper.context, lines)] == []
 
 
 @pytest.mark.parametrize(("text", "wanted"), ACTS.values(), ids=ACTS)
@@ -54,7 +56,7 @@ def test_each_redefinition_is_found(paper: Paper, text: str, wanted: set[str]) -
     paper.replace(TEX, BEGIN, text + "\n" + BEGIN)
     build(paper.context, Path.cwd() / "out")
     lines = auxiliary_lines(Path.cwd() / "out")
-    found = [finding.line() for finding in (*find_unprinted(paper.context, lines), *find_redefined(paper.context, lines))]
+    found = [finding.line() for finding in (*find_unprinted(paper.context, read_marks(lines)), *find_redefined(paper.context, lines))]
     for code, word in (pair.split() for pair in wanted):
         assert any(code in line and word in line for line in found), found
 
