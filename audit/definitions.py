@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from audit.links import LINKED, LINKS
+
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
-OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged"})
+OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged", "valstyle"})
 """Commands that only a generated file may define."""
 
 KEPT = (
     "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "confirmatory", r"confirmatory\space",
-    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown",
+    "unjudged", r"unjudged\space", "audit@typeset", "audit@log", "audit@unknown", *LINKED,
     "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
     "audit@choice@met (post hoc)", "audit@choice@missed (post hoc)", "audit@choice@undecided (post hoc)",
 )  # fmt: skip
@@ -22,7 +24,7 @@ PREAMBLE = r"""\makeatletter
 \providecommand\auditval[3]{}
 \newcommand\audit@log[2]{\if@filesw\protected@write\@auxout{}{\string\auditval{\detokenize{#1}}{\detokenize{#2}}{\thepage}}\fi}
 \newcommand\audit@typeset[2]{\@ifundefined{audit@val@#1@\detokenize{#2}}{\audit@unknown{value}{#2}}{%
-  \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}\csname audit@val@#1@\detokenize{#2}\endcsname}}
+  \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}\audit@link{#1@#2}{\csname audit@val@#1@\detokenize{#2}\endcsname}}}
 \DeclareRobustCommand\val[2][]{\audit@typeset{#1}{#2}}
 \NewExpandableDocumentCommand\audit@plainval{O{}m}{\csname audit@plain@#1@\detokenize{#2}\endcsname}
 \DeclareRobustCommand\verdict[1]{\@ifundefined{audit@verdict@\detokenize{#1}}{\audit@unknown{verdict}{#1}}{%
@@ -61,7 +63,7 @@ def define(
     unjudged: Iterable[str],
 ) -> str:
     """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts."""
-    lines = [PREAMBLE.rstrip()]
+    lines = [PREAMBLE.rstrip(), LINKS.rstrip()]
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")

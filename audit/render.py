@@ -23,6 +23,7 @@ from audit.numbers.format import format_quantity, to_latex
 from audit.numbers.keys import Keys
 from audit.provenance import look_up_provenance, provenance_files, provenance_values
 from audit.records import Quantity
+from audit.sources import SOURCES, render_sources
 from audit.templates import Latex, Node, environment, is_placeholder, latex_text
 
 __all__ = ["Generated", "generate", "read_header", "shown_marks", "write_generated"]
@@ -62,6 +63,9 @@ def render_all(context: Context) -> Generated:
     definitions = build_definitions(context, document, keys, sources)
     for path in template_paths(context):
         render_template(context, keys, path, definitions, generated, sources)
+    if SOURCES in generated_inputs(context, document) and SOURCES not in generated.files:
+        text, read = render_sources(context, definitions)
+        generated.files[SOURCES] = with_header(context, read, text)
     if MACROS not in generated.files:
         generated.files[MACROS] = with_header(context, sources, definitions)
     return generated

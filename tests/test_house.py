@@ -14,7 +14,7 @@ from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modu
 from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
-    "finding machine definitions explained_document ancestry limits der bytecode",
+    "finding machine links definitions printed explained_document ancestry limits der bytecode",
     "load digest objects timestamp opentimestamps",
     "packages environment",
     "records quantities config",
@@ -22,7 +22,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "forms predictions registration amendment pipeline numbers templates",
     "history verdict chance context attrition numbers.keys numbers.exemptions",
     "document standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature",
-    "versions chain deviations",
+    "versions chain deviations sources",
     "gate changes appendix render seal evaluate building rerun facts",
     "checks prml pages",
     "verify compare rendering status close amend new explain schema numbers_command challenge export witness",
