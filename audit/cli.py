@@ -235,14 +235,28 @@ def challenge(registration: str, nonce: str, work: str | None, keep: bool) -> No
 
 
 @cli.command()
-@click.argument("registration")
-@click.option("--format", "form", type=click.Choice(["prml", "osf", "aspredicted"]), required=True)
+@click.argument("registration", required=False)
+@click.option("--format", "form", type=click.Choice(["prml", "osf", "aspredicted"]), help="Of a registration; needed with one.")
 @click.option("--out", metavar="PATH", help="A file; for prml a folder, one manifest a prediction. Default: stdout.")
-def export(registration: str, form: str, out: str | None) -> None:
-    """Show a registration in the form that another registry reads: PRML manifests, or a page for OSF or AsPredicted."""
+@click.option("--manuscript", "folder", metavar="DIR", help="Instead: the manuscript as a source tree for a journal or preprint server.")
+def export(registration: str | None, form: str | None, out: str | None, folder: str | None) -> None:
+    """Show a registration as PRML manifests, or as a page for OSF or AsPredicted; or write the manuscript without macros of ours.
+
+    The manuscript's tree has literal numbers and compiles with plain pdflatex. It is refused while the audit finds anything.
+    """
+    if (registration is None) == (folder is None):
+        raise click.UsageError("name a registration, or --manuscript DIR")
+    if folder is not None:
+        if form is not None or out is not None:
+            raise click.UsageError("--format and --out are for a registration")
+        from audit.clean import main as export_manuscript
+
+        return export_manuscript(folder)
+    if form is None:
+        raise click.UsageError("Missing option '--format'. Choose from: prml, osf, aspredicted")
     from audit.export import main
 
-    main(registration, form, out)
+    main(str(registration), form, out)
 
 
 @cli.command()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +16,7 @@ from audit.deviations import deviations_path, find_deviations
 from audit.digest import sha256_bytes
 from audit.document import Document, Use, generated_inputs, load_document, template_paths
 from audit.finding import Refusal
+from audit.folders import write_folder
 from audit.numbers.format import format_quantity, to_latex
 from audit.numbers.keys import Keys
 from audit.provenance import look_up_provenance, provenance_files, provenance_values
@@ -226,19 +224,5 @@ def read_header(data: bytes) -> dict[str, str]:
 def write_generated(context: Context, generated: Generated) -> Path:
     """Write the generated folder whole: into a staging folder, then exchanged by rename."""
     target = context.root / context.config.paths.generated
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    old = staging.with_name(staging.name + ".old")
-    try:
-        for name, data in generated.files.items():
-            (staging / name).write_bytes(data)
-        os.chmod(staging, 0o755)
-        if target.exists():
-            os.replace(target, old)
-        os.replace(staging, target)
-    finally:
-        if old.exists() and not target.exists():
-            os.replace(old, target)
-        for left in (staging, old):
-            shutil.rmtree(left, ignore_errors=True)
+    write_folder(target, generated.files)
     return target
