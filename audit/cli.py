@@ -195,6 +195,20 @@ def numbers(files: tuple[str, ...], form: str) -> None:
     sys.exit(main(files, form))
 
 
+@cli.command(context_settings={"ignore_unknown_options": True})
+@click.argument("what")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def trace(what: str, form: str) -> None:
+    """Walk back from a number to its run: quantity, record, stage, command, commits, seeds, predictions and every place that uses it.
+
+    WHAT is a printed number (0.0887, 12%, 1,024), a key (main.force.hinge), a place (manuscript/paper.tex:118) or a
+    prediction (pilot.P1). 1 where nothing matches.
+    """
+    from audit.trace_command import main
+
+    sys.exit(main(what, form))
+
+
 @cli.command()
 def render() -> None:
     """Render the manuscript's macros and tables from the records; refuses while the audit finds anything."""

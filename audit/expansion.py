@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from audit.finding import Refusal
 from audit.numbers.lexer import Lines, Token, lex
+from audit.numbers.literals import SIUNITX
 from audit.printed import Printed
 
 __all__ = ["SHAPES", "SILENT", "Use", "expand", "find_uses"]
@@ -21,6 +22,7 @@ SILENT = frozenset({"valstyle", "auditlinks", "auditanchor", "auditpages"})
 """Those that print nothing in a finished text."""
 BRANCHES = {"met": 1, "missed": 2, "undecided": 3}
 ELSEWHERE = "not evaluated here"
+OPEN = f"[{ELSEWHERE}]"
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,9 @@ class Use:
     start: int
     end: int
     before: Token | None
-    """The token that stands directly in front of it."""
+    """The token in front of it."""
+    within: str
+    """The command whose argument it stands in."""
 
     def key(self) -> str:
         """The key, as the reader of the sources squeezes it."""
@@ -58,7 +62,7 @@ def expand(source: str, printed: Printed, place: str) -> str:
 def find_uses(source: str, place: str) -> list[Use]:
     """The outermost uses of our macros in a source, in order."""
     tokens = list(lex(source))
-    uses, index = [], 0
+    uses, index, around = [], 0, Around()
     while index < len(tokens):
         token = tokens[index]
         name = token.text[1:]
@@ -66,8 +70,34 @@ def find_uses(source: str, place: str) -> list[Use]:
         if token.kind == "command" and name in SHAPES:
             before = tokens[index - 2] if index > 1 else None
             arguments, end, index = read_arguments(source, tokens, index, token, place)
-            uses.append(Use(name, arguments, token.start, end, before))
+            uses.append(Use(name, arguments, token.start, end, before, around.within))
+        else:
+            around.pass_by(token)
     return uses
+
+
+class Around:
+    """The commands in whose arguments one stands while passing over tokens."""
+
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.last = ""
+
+    @property
+    def within(self) -> str:
+        return self.open[-1] if self.open else ""
+
+    def pass_by(self, token: Token) -> None:
+        """Take note of one token; an argument that follows another belongs to the same command."""
+        if token.kind == "command":
+            self.last = token.text[1:]
+        elif token.kind == "open" or (token.text == "[" and self.last in SIUNITX):
+            self.open.append(self.last)
+            self.last = ""
+        elif token.kind == "close" or (token.text == "]" and self.within in SIUNITX):
+            self.last = self.open.pop() if self.open else ""
+        elif not is_blank(token):
+            self.last = ""
 
 
 def read_arguments(source: str, tokens: Sequence[Token], index: int, command: Token, place: str) -> tuple[tuple[str | None, ...], int, int]:
@@ -116,7 +146,8 @@ def print_use(use: Use, printed: Printed, place: str) -> str:
     key = use.key()
     match use.name:
         case "val":
-            return look_up(printed.values, (squeeze(use.arguments[0]), key), place)
+            shown = (squeeze(use.arguments[0]), key)
+            return printed.numbers[shown] if use.within in SIUNITX and shown in printed.numbers else look_up(printed.values, shown, place)
         case "verdict":
             return look_up(printed.verdicts, key, place)
         case "prov":
@@ -126,9 +157,9 @@ def print_use(use: Use, printed: Printed, place: str) -> str:
         case "unjudged":
             return f"{look_up(printed.unjudged, key, place)}: not judged, {inner(use, 1, printed, place)}"
         case "claim":
-            return inner(use, 1, printed, place)
+            return inner(use, 1, printed, place) if printed.claims.get(key, "holds") == "holds" else OPEN
     verdict = look_up(printed.verdicts, key, place)
-    return "[not evaluated here]" if verdict == ELSEWHERE else inner(use, BRANCHES[verdict.removesuffix(" (post hoc)")], printed, place)
+    return OPEN if verdict == ELSEWHERE else inner(use, BRANCHES[verdict.removesuffix(" (post hoc)")], printed, place)
 
 
 def look_up(texts: dict, key: object, place: str) -> str:
@@ -148,10 +179,8 @@ def inner(use: Use, number: int, printed: Printed, place: str) -> str:
 
 def drop_last_comment(text: str) -> str:
     """The text without a comment at its very end, whose line's end must not meet another."""
-    last = None
-    for last in lex(text):
-        pass
-    return text[: last.start] if last is not None and last.kind == "comment" else text
+    tokens = list(lex(text))
+    return text[: tokens[-1].start] if tokens and tokens[-1].kind == "comment" else text
 
 
 def fit(text: str, source: str, use: Use) -> str:

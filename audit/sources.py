@@ -6,9 +6,9 @@ import re
 
 from audit.context import Context
 from audit.digest import sha256_bytes
-from audit.numbers.format import escape
 from audit.printed import read_printed
 from audit.provenance import SHORT, log_of
+from audit.templates import latex_text
 
 __all__ = ["SOURCES", "render_sources"]
 
@@ -25,7 +25,7 @@ def render_sources(context: Context, definitions: str) -> tuple[str, set[str]]:
         records.setdefault(key.partition(".")[0], []).append((form, key))
     lines, read = [r"\auditlinks", r"{\footnotesize\parindent0pt\raggedright"], set()
     for name, uses in records.items():
-        lines += ["", rf"\medskip\textbf{{{escape(name)}}}: {describe_record(context, name, read)}", "", r"\smallskip"]
+        lines += ["", rf"\medskip\textbf{{{latex_text(name)}}}: {describe_record(context, name, read)}", "", r"\smallskip"]
         lines += [line for form, key in uses for line in (show_line(form, key, values[form, key]), "")]
     return "\n".join([*lines, r"\par}", ""]), read
 
@@ -45,7 +45,7 @@ def describe_record(context: Context, name: str, read: set[str]) -> str:
 def show_line(form: str, key: str, shown: str) -> str:
     """One number: as printed, its key, its format where one is named, and the pages that LaTeX finds."""
     width = r"\makebox[7em][l]" if len(shown) <= LONG or shown.startswith(r"\ensuremath") else ""
-    named = f" [{escape(form)}]" if form else ""
+    named = f" [{latex_text(form)}]" if form else ""
     anchor = f"{form}@{key}"
     return rf"\auditanchor{{{anchor}}}{width}{{{shown}}}{'' if width else ' '}{typewriter(key)}{named}\auditpages{{{anchor}}}"
 
@@ -56,4 +56,4 @@ def typewriter(text: str) -> str:
 
 
 def break_after(part: str) -> str:
-    return escape(part) + (r"\allowbreak{}" if part.endswith((".", "/", "_")) else "")
+    return latex_text(part) + (r"\allowbreak{}" if part.endswith((".", "/", "_")) else "")

@@ -14,18 +14,19 @@ from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modu
 from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
-    "finding machine folders links definitions printed explained_document ancestry limits der bytecode",
+    "finding machine folders links definitions printed sentences explained_document ancestry limits der bytecode",
     "load digest objects timestamp opentimestamps",
     "packages environment",
     "records quantities config",
     "difference",
     "forms predictions registration amendment pipeline numbers templates",
     "history verdict chance context attrition numbers.keys numbers.exemptions",
-    "document expansion standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature",
+    "document expansion typeset_pages standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature",
     "versions chain deviations sources",
     "gate changes appendix render seal evaluate building rerun facts",
-    "checks prml pages tree",
-    "verify compare rendering status close amend new explain schema numbers_command challenge export witness",
+    "checks prml pages tree trace",
+    "matches",
+    "verify compare rendering status close amend new explain schema numbers_command challenge export witness trace_command",
     "clean",
     "cli",
     "__main__",
