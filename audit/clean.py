@@ -27,8 +27,9 @@ __all__ = ["main"]
 SUMS = "SHA256SUMS"
 SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 FINAL = r"\def\auditfinal{}"
-NEAR = 6
-"""Words of context beside the first that differs."""
+RUNS = 4
+NEAR = 40
+"""Letters of context beside the first that differs."""
 
 
 def main(target: str) -> None:
@@ -80,9 +81,9 @@ def export_built(context: Context, scratch: Path) -> tuple[Tree, str]:
     for name in tree.files:
         for output in (ours, theirs):
             (output / name).parent.mkdir(parents=True, exist_ok=True)
-    wanted = run_twice(main_source, ours, f"{FINAL}\\input{{{main_source.name}}}", context.config.paths.manuscript)
-    made = run_twice(copy / main_source.name, theirs, f"\\input{{{main_source.name}}}", "the exported source")
-    compare_words(wanted, made)
+    wanted = compile_plainly(main_source, ours, f"{FINAL}\\input{{{main_source.name}}}", context.config.paths.manuscript)
+    made = compile_plainly(copy / main_source.name, theirs, f"\\input{{{main_source.name}}}", "the exported source")
+    compare_texts(wanted, made)
     return tree, f"plain pdflatex gives the text of the manuscript, {several(max(1, made.count(chr(12))), 'page')}"
 
 
@@ -103,32 +104,42 @@ def recorded_files(context: Context, folder: Path) -> dict[Path, None]:
     return dict.fromkeys(path for path in paths if path.is_relative_to(context.root.resolve()) and path.is_file())
 
 
-def run_twice(source: Path, folder: Path, text: str, place: str) -> str:
-    """The text of the PDF that pdflatex makes by itself, run twice, without a shell or a bibliography program."""
-    flags = ("-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error", f"-output-directory={folder}")
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG")}
-    environment = {**kept, "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1", "max_print_line": "10000", "openout_any": "p"}
-    for _ in range(2):
-        command = ["pdflatex", *flags, f"-jobname={source.stem}", text]
-        try:
-            done = subprocess.run(command, cwd=source.parent, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60 * MINUTES, check=False)
-        except subprocess.TimeoutExpired:
-            raise Refusal(place, f"LaTeX did not end within {MINUTES} minutes", cure="look for a loop in the source") from None
-        if done.returncode:
-            log = folder / f"{source.stem}.log"
-            refusal = first_error(log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "", ".", place)
-            raise Refusal(f"{place}: {refusal.place}", refusal.what, cure="nothing was written; AUDIT_DEBUG=1 shows more")
+def compile_plainly(source: Path, folder: Path, text: str, place: str) -> str:
+    """The text of the PDF that pdflatex makes by itself, without a shell or a bibliography program, run until its own files settle."""
+    before = None
+    for _ in range(RUNS):
+        run_pdflatex(source, folder, text, place)
+        now = {path: sha256_bytes(path.read_bytes()) for path in folder.rglob("*") if path.suffix in (".aux", ".toc", ".lof", ".lot", ".out")}
+        if now == before:
+            break
+        before = now
     return extract_text(folder / f"{source.stem}.pdf")
 
 
-def compare_words(wanted: str, made: str) -> None:
-    """Refuse an exported source whose PDF does not say, word by word, what the manuscript's says."""
-    ours, theirs = wanted.split(), made.split()
-    for index in range(max(len(ours), len(theirs))):
-        if ours[index : index + 1] != theirs[index : index + 1]:
-            near = slice(max(0, index - NEAR), index + NEAR)
-            cure = "nothing was written; write the macro there without what surrounds it"
-            raise Refusal("the exported source", "would print another text", expected=" ".join(ours[near]), observed=" ".join(theirs[near]), cure=cure, code=FOUND)
+def run_pdflatex(source: Path, folder: Path, text: str, place: str) -> None:
+    """One run, its files in `folder`; the first error is one line."""
+    flags = ("-no-shell-escape", "-interaction=nonstopmode", "-halt-on-error", "-file-line-error", f"-output-directory={folder}")
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG")}
+    environment = {**kept, "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1", "max_print_line": "10000", "openout_any": "p"}
+    command = ["pdflatex", *flags, f"-jobname={source.stem}", text]
+    try:
+        done = subprocess.run(command, cwd=source.parent, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60 * MINUTES, check=False)
+    except subprocess.TimeoutExpired:
+        raise Refusal(place, f"LaTeX did not end within {MINUTES} minutes", cure="look for a loop in the source") from None
+    if done.returncode:
+        log = folder / f"{source.stem}.log"
+        refusal = first_error(log.read_text(encoding="utf-8", errors="replace") if log.is_file() else "", ".", place)
+        raise Refusal(f"{place}: {refusal.place}", refusal.what, cure="nothing was written; part the macro there from what surrounds it")
+
+
+def compare_texts(wanted: str, made: str) -> None:
+    """Refuse an exported source whose PDF does not say, letter by letter, what the manuscript's says; spaces depend on kerning."""
+    ours, theirs = ("".join(text.split()) for text in (wanted, made))
+    if ours != theirs:
+        first = next((index for index, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), min(len(ours), len(theirs)))
+        near = slice(max(0, first - NEAR), first + NEAR)
+        cure = "nothing was written; part the macro there from what surrounds it"
+        raise Refusal("the exported source", "would print another text", expected=ours[near], observed=theirs[near], cure=cure, code=FOUND)
 
 
 def count_comments(tree: Tree) -> int:

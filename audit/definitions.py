@@ -63,7 +63,8 @@ def define(
     unjudged: Iterable[str],
 ) -> str:
     """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts."""
-    lines = [PREAMBLE.rstrip(), LINKS.rstrip()]
+    arguments = PREAMBLE.partition(r"\newcommand\audit@log[")[2][:1]
+    lines = [PREAMBLE.rstrip(), LINKS.rstrip().replace("ARGUMENTS", arguments)]
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")

@@ -8,8 +8,8 @@ LINKED = ("audit@link", "audit@mark", "audit@hidden")
 """Macros that a number passes through: their meaning at the end of the document must be the one they were defined with."""
 
 LINKS = r"""\newif\ifaudit@linked\newif\ifaudit@final\newif\ifaudit@draft
-\ifdefined\auditfinal\audit@finaltrue\fi
-\newcommand\valstyle[1]{\@ifundefined{audit@style@#1}{\PackageError{audit}{No style `#1' of numbers}{Write linked, draft or final.}}{\csname audit@style@#1\endcsname}}
+\ifdefined\auditfinal\audit@finaltrue\renewcommand\audit@log[ARGUMENTS]{}\fi
+\newcommand\valstyle[1]{\@ifundefined{audit@style@#1}{\PackageError{audit}{No style `#1' of numbers}{Write linked, draft or final.}}{\ifdefined\auditfinal\else\csname audit@style@#1\endcsname\fi}}
 \@namedef{audit@style@linked}{\audit@draftfalse\audit@finalfalse}
 \@namedef{audit@style@draft}{\audit@drafttrue\audit@finalfalse}
 \@namedef{audit@style@final}{\audit@draftfalse\audit@finaltrue}
@@ -26,4 +26,5 @@ LINKS = r"""\newif\ifaudit@linked\newif\ifaudit@final\newif\ifaudit@draft
 \newcommand\auditanchor[1]{\ifaudit@final\else\@ifundefined{hypertarget}{}{\raisebox{\baselineskip}[0pt][0pt]{\hypertarget{audit.\detokenize{#1}}{}}}\fi}
 \newcommand\auditpages[1]{\ifaudit@final\else\@ifundefined{audit@pages@\detokenize{#1}}{}{\ \dotfill\ p.~\csname audit@pages@\detokenize{#1}\endcsname}\fi}
 """
-"""`\auditlinks` opens the appendix: links are made from the next run on. `\auditfinal`, defined before the document, is `\valstyle{final}` for one build."""
+"""`\auditlinks` opens the appendix: links are made from the next run on. `\auditfinal`, defined before the document, is `\valstyle{final}` for
+one build, in which our macros leave nothing beside their text: `ARGUMENTS` are those of `\audit@log`."""
