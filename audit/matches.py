@@ -11,7 +11,7 @@ from pathlib import Path
 
 from audit.context import Context
 from audit.document import load_document
-from audit.finding import Refusal
+from audit.finding import Refusal, several
 from audit.numbers.keys import Keys
 from audit.numbers.literals import Literal, parse_decimal
 from audit.numbers.scan import Scan, scan_text
@@ -85,8 +85,9 @@ def find_scan(context: Context, path: str) -> Scan | None:
 def match_place(context: Context, scan: Scan, line: int, column: int) -> Matches:
     """What stands in a line of a source, or at a column of it: macros of ours, else typed numbers."""
     place = scan.reading.lines.place
-    if line > len(scan.reading.lines.starts):
-        raise Refusal(f"{scan.path}:{line}", "the file has no such line", observed=f"{len(scan.reading.lines.starts)} lines")
+    lines = len(scan.reading.source.splitlines())
+    if not 0 < line <= lines:
+        raise Refusal(f"{scan.path}:{line}", "the file has no such line", observed=several(lines, "line"))
     spans = [(start, end, key) for start, end, _, _, key in uses_at(scan)]
     found = Matches()
     for key in [key for start, end, key in spans if covers(place(start), place(end - 1), line, column)]:
