@@ -245,8 +245,9 @@ def test_numbers_as_they_are_written(text: str, plain: str | None) -> None:
     [
         ("One. Two @ here. Three.", "Two @ here."),
         ("A.\n\nB % C. D\n  @ e.\n\nF.", "B @ e."),
-        ("\\section{S}A @.", "{S}A @."),
-        ("\\begin{table}\\caption{First. Then @.}\\end{table}", "{First. Then @.}"),
+        ("\\section{S \\val{a}}A @.", "A @."),
+        ("\\section{S @}A.", "S @"),
+        ("\\begin{table}\\caption{First. Then @.}\\end{table}", "Then @."),
         ("\\cmd{One. Two.}{@. Three.} Four.", "\\cmd{One. Two.}{@. Three.}"),
         ("@", "@"),
         ("No { end @", "No { end @"),
