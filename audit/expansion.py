@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from audit.finding import Refusal
+from audit.macro_texts import Printed
 from audit.numbers.lexer import Lines, Token, lex
 from audit.numbers.literals import SIUNITX
-from audit.printed import Printed
 
 __all__ = ["SHAPES", "SILENT", "Use", "expand", "find_uses"]
 

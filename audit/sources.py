@@ -6,7 +6,7 @@ import re
 
 from audit.context import Context
 from audit.digest import sha256_bytes
-from audit.printed import read_printed
+from audit.macro_texts import read_printed
 from audit.provenance import SHORT, log_of
 from audit.templates import latex_text
 

@@ -14,10 +14,10 @@ from audit.digest import sha256_bytes
 from audit.document import generated_inputs, load_document
 from audit.expansion import expand
 from audit.finding import Refusal
+from audit.macro_texts import Printed, read_printed
 from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
 from audit.numbers.scan import Scan
-from audit.printed import Printed, read_printed
 from audit.provenance import log_of
 from audit.registration import Prediction
 from audit.render import MACROS, generate, quantity_mark

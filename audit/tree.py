@@ -14,11 +14,11 @@ from audit.document import Document, load_document
 from audit.expansion import SILENT, expand, find_uses
 from audit.finding import Refusal
 from audit.load import read_bytes
+from audit.macro_texts import Printed, read_printed
 from audit.numbers.reader import read
 from audit.numbers.scan import decode, locate
 from audit.numbers.stream import Reading
 from audit.pdf import GRAPHICS
-from audit.printed import Printed, read_printed
 from audit.render import MACROS, generate, read_header
 
 __all__ = ["Tree", "collect_tree", "included_macros"]

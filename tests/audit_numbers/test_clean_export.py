@@ -12,7 +12,7 @@ from paper_project import MINE, Paper
 from audit.checks import TABLE
 from audit.cli import main as cli
 from audit.expansion import SHAPES, expand, find_uses
-from audit.printed import read_printed
+from audit.macro_texts import read_printed
 from audit.render import generate
 
 ROOT = Path(__file__).resolve().parents[2]

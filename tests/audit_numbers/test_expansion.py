@@ -6,7 +6,7 @@ import pytest
 
 from audit.expansion import expand
 from audit.finding import Refusal
-from audit.printed import Printed
+from audit.macro_texts import Printed
 
 PRINTED = Printed(
     values={("", "a"): "0.09", ("word", "a"): "eight", ("", "b"): r"\ensuremath{1\times 10^{3}}", ("", "c"): "1{,}024"}, numbers={("", "c"): "1024"},
