@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
@@ -12,10 +13,11 @@ from pathlib import Path
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Refusal, several
+from audit.numbers.format import round_decimal, to_decimal
 from audit.numbers.keys import Keys
-from audit.numbers.literals import Literal, parse_decimal
-from audit.numbers.scan import Scan, scan_text
-from audit.trace import read_macros, used_keys, uses_at
+from audit.numbers.literals import parse_decimal
+from audit.numbers.scan import Scan
+from audit.trace import read_macros, shown, used_keys, uses_at
 
 __all__ = ["Matches", "find_matches"]
 
@@ -26,6 +28,8 @@ WRITTEN = (("{,}", ","), ("\\,", ","), ("\\%", "%"), ("\\times", "×"))
 POWER = re.compile(r"\s*[×x·]\s*10\s*\^?\s*\{?(-?\d+)\}?$")
 NUMBER = re.compile(r"-?(?:\d{1,30}(?:,\d{3}){0,9})?(?:\.\d{1,30})?(?:[eE]-?\d{1,2})?%?")
 SHOWN = 3
+LONGEST = 30
+"""Decimal places of a number that anybody prints."""
 
 
 @dataclass
@@ -96,7 +100,7 @@ def match_place(context: Context, scan: Scan, line: int, column: int) -> Matches
         literals = [number.literal for number in scan.numbers if number.cls in ("result", "design")]
         for literal in literals:
             if covers(place(literal.source_start), place(max(literal.source_start, literal.source_end - 1)), line, column):
-                found.add(match_literal(context, literal, literal.plain))
+                found.add(match_plain(context, literal.plain + ("%" if literal.percent else "")))
     return found
 
 
@@ -117,22 +121,40 @@ def plain_number(what: str) -> str | None:
 def match_number(context: Context, what: str) -> Matches:
     """The keys whose printed form a number or word equals: those that the document prints so first."""
     plain = plain_number(what)
-    if plain is None:
-        printed = [key for (_, key), text in read_macros(context).plain.items() if text.lower() == what.lower()]
-        return Matches(bound=list(dict.fromkeys(printed)), nearest=nearest_names(context, what))
-    scanned = scan_text(f"About {plain.replace('%', chr(92) + '%')} here.").numbers
-    if not scanned:
-        return Matches(nearest=nearest_names(context, what))
-    return match_literal(context, scanned[0].literal, plain.replace(",", ""))
+    if plain is not None:
+        return match_plain(context, plain)
+    printed = [key for (_, key), text in read_macros(context).plain.items() if text.lower() == what.lower()]
+    return Matches(bound=list(dict.fromkeys(printed)), nearest=nearest_names(context, what))
 
 
-def match_literal(context: Context, literal: Literal, plain: str) -> Matches:
-    """Keys that a typed number equals: printed so by the document, then used by it, then others."""
-    so = {key for (_, key), text in read_macros(context).plain.items() if text.replace(",", "").lower() == plain.lower()}
-    equal = [key for key, _ in Keys.of(context).matching(literal)]
-    used = [key for key in used_keys(context) if key in so] + [key for key in used_keys(context) if key in equal and key not in so]
+def match_plain(context: Context, plain: str) -> Matches:
+    """Keys that a number equals: printed so by the document, then used by it, then others."""
+    plain = plain.replace(",", "").lower()
+    value, percent = parse_decimal(plain.rstrip("%")), plain.endswith("%")
+    if value is None:
+        return Matches()
+    so = {key for (_, key), text in read_macros(context).plain.items() if text.replace(",", "") == plain}
+    equal = [key for key, stored, shown in known_values(context) if shown.replace(",", "") == plain or equals(stored, value, percent)]
+    used = sorted((key for key in used_keys(context) if key in so or key in equal), key=lambda key: key not in so)
     others = [key for key in equal if key not in used]
-    return Matches(bound=used, others=others, nearest=[] if used or others else nearest_values(context, plain))
+    return Matches(bound=used, others=others, nearest=[] if used or others else nearest_values(context, value, percent))
+
+
+def equals(stored: Decimal, value: Decimal, percent: bool) -> bool:
+    """Whether a stored value, rounded as a number is written, gives it; nothing but zero gives zero."""
+    if value.is_zero() or stored.is_zero():
+        return value == stored
+    digits = max(0, -int(value.as_tuple().exponent))
+    return digits <= LONGEST and round_decimal(stored * 100 if percent else stored, digits) == value
+
+
+def known_values(context: Context) -> list[tuple[str, Decimal, str]]:
+    """Key, value and printed form of every quantity that has one."""
+    found = []
+    for key in Keys.of(context).quantities:
+        with suppress(Refusal):  # no valid quantity: A301 says so
+            found.append((key, to_decimal(Keys.of(context).resolve(key, "trace").value), shown(context, key)))
+    return found
 
 
 def nearest_names(context: Context, what: str) -> list[str]:
@@ -140,13 +162,10 @@ def nearest_names(context: Context, what: str) -> list[str]:
     return get_close_matches(what, [*Keys.of(context).quantities, *prediction_names(context)], n=SHOWN, cutoff=0.4)
 
 
-def nearest_values(context: Context, plain: str) -> list[str]:
+def nearest_values(context: Context, value: Decimal, percent: bool) -> list[str]:
     """The keys whose values lie nearest to a number, with their printed forms."""
-    value = parse_decimal(plain.rstrip("%"))
-    if value is None or not value.is_finite():
-        return []
-    value = value / 100 if plain.endswith("%") else value
-    known = sorted(Keys.of(context).values, key=lambda each: distance(each[1], value))
+    value = value / 100 if percent else value
+    known = sorted(known_values(context), key=lambda each: distance(each[1], value))
     return [f"{key} = {shown}" for key, _, shown in known[:SHOWN]]
 
 
