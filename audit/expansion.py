@@ -15,7 +15,7 @@ __all__ = ["SHAPES", "SILENT", "Use", "expand", "find_uses"]
 
 SHAPES = {
     "val": "om", "verdict": "m", "ifverdict": "mmmm", "prov": "m", "confirmatory": "m", "unjudged": "mm", "claim": "mm",
-    "valstyle": "m", "auditlinks": "", "auditanchor": "m", "auditpages": "m",
+    "valstyle": "m", "auditlinks": "", "auditanchor": "o", "auditpages": "o",
 }  # fmt: skip
 """Our macros with their arguments, `o` an optional one."""
 SILENT = frozenset({"valstyle", "auditlinks", "auditanchor", "auditpages"})

@@ -23,8 +23,8 @@ LINKS = r"""\newif\ifaudit@linked\newif\ifaudit@final\newif\ifaudit@draft
     \noexpand\audit@hidden{page.#2}{#2}}%
   \expandafter\gdef\csname audit@last@#1\endcsname{#2}\fi}
 \newcommand\auditlinks{\if@filesw\immediate\write\@auxout{\string\auditlinked}\fi}
-\newcommand\auditanchor[1]{\ifaudit@final\else\@ifundefined{hypertarget}{}{\raisebox{\baselineskip}[0pt][0pt]{\hypertarget{audit.\detokenize{#1}}{}}}\fi}
-\newcommand\auditpages[1]{\ifaudit@final\else\@ifundefined{audit@pages@\detokenize{#1}}{}{\ \dotfill\ p.~\csname audit@pages@\detokenize{#1}\endcsname}\fi}
+\def\auditanchor[#1]{\ifaudit@final\else\@ifundefined{hypertarget}{}{\raisebox{\baselineskip}[0pt][0pt]{\hypertarget{audit.\detokenize{#1}}{}}}\fi}
+\def\auditpages[#1]{\ifaudit@final\else\@ifundefined{audit@pages@\detokenize{#1}}{}{\ \dotfill\ p.~\csname audit@pages@\detokenize{#1}\endcsname}\fi}
 """
 """`\auditlinks` opens the appendix: links are made from the next run on. `\auditfinal`, defined before the document, is `\valstyle{final}` for
 one build, in which our macros leave nothing beside their text: `ARGUMENTS` are those of `\audit@log`."""

@@ -47,7 +47,7 @@ def show_line(form: str, key: str, shown: str) -> str:
     width = r"\makebox[7em][l]" if len(shown) <= LONG or shown.startswith(r"\ensuremath") else ""
     named = f" [{latex_text(form)}]" if form else ""
     anchor = f"{form}@{key}"
-    return rf"\auditanchor{{{anchor}}}{width}{{{shown}}}{'' if width else ' '}{typewriter(key)}{named}\auditpages{{{anchor}}}"
+    return rf"\auditanchor[{anchor}]{width}{{{shown}}}{'' if width else ' '}{typewriter(key)}{named}\auditpages[{anchor}]"
 
 
 def typewriter(text: str) -> str:

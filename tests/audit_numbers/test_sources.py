@@ -49,7 +49,8 @@ def typeset(paper: Paper) -> tuple[bytes, str, str]:
     paper.render()
     out = paper.root / "out"
     out.mkdir()
-    built = build(paper.context, out)
+    build(paper.context, out)
+    built = out / "paper.pdf"
     return built.read_bytes(), call_poppler("pdftotext", "-layout", str(built), "-"), (out / "paper.log").read_text(errors="replace")
 
 
@@ -122,7 +123,8 @@ def test_draft_marks_numbers(paper: Paper) -> None:
     load(paper, "\\usepackage{color}")
     paper.render()
     (paper.root / "again").mkdir()
-    coloured = build(paper.context, paper.root / "again").read_bytes()
+    build(paper.context, paper.root / "again")
+    coloured = (paper.root / "again/paper.pdf").read_bytes()
     assert plain.count(b"0 0 1 rg") == 0 and coloured.count(b"0 0 1 rg") >= 12
 
 
@@ -179,5 +181,6 @@ def test_verbatim_output_of_links_is_stable(paper: Paper) -> None:
     load(paper, "\\usepackage{hyperref}")
     first = typeset(paper)[0]
     (paper.root / "second").mkdir()
-    assert build(paper.context, paper.root / "second").read_bytes() == first
+    build(paper.context, paper.root / "second")
+    assert (paper.root / "second/paper.pdf").read_bytes() == first
     assert subprocess.run(["pdfinfo", str(paper.root / "second/paper.pdf")], capture_output=True, check=True).returncode == 0
