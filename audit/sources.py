@@ -23,7 +23,7 @@ def render_sources(context: Context, definitions: str) -> tuple[str, set[str]]:
     records: dict[str, list[tuple[str, str]]] = {}
     for form, key in sorted(values, key=lambda pair: (pair[1], pair[0])):
         records.setdefault(key.partition(".")[0], []).append((form, key))
-    lines, read = [r"\auditlinks", r"{\footnotesize\parindent0pt\raggedright"], set()
+    lines, read = [r"\auditlinks", r"{\footnotesize\setlength{\parindent}{0pt}\raggedright"], set()
     for name, uses in records.items():
         lines += ["", rf"\medskip\textbf{{{latex_text(name)}}}: {describe_record(context, name, read)}", "", r"\smallskip"]
         lines += [line for form, key in uses for line in (show_line(form, key, values[form, key]), "")]
