@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from audit.links import LINKED, LINKS
+from audit.links import LINKED, LINKS, MARKS
 
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
-OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged", "valstyle"})
+OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged", "valstyle", *MARKS})
 """Commands that only a generated file may define."""
 
 KEPT = (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["LINKED", "LINKS"]
+__all__ = ["LINKED", "LINKS", "MARKS"]
 
-LINKED = ("audit@link", "audit@mark", "audit@hidden")
-"""Macros that a number passes through: their meaning at the end of the document must be the one they were defined with."""
+MARKS = ("auditlinks", "auditanchor", "auditpages", "auditlinked", "auditpage")
+"""Commands of the appendix and of the auxiliary file, which no source of an author's has."""
+
+LINKED = ("audit@link", "audit@mark", "audit@hidden", *MARKS)
+"""Macros that a number or its pages pass through: their meaning at the end of the document must be the one they were defined with."""
 
 LINKS = r"""\newif\ifaudit@linked\newif\ifaudit@final\newif\ifaudit@draft
 \ifdefined\auditfinal\audit@finaltrue\renewcommand\audit@log[ARGUMENTS]{}\fi

@@ -137,7 +137,7 @@ def test_an_unknown_style_is_an_error(paper: Paper) -> None:
         build(paper.context, paper.root / "out")
 
 
-@pytest.mark.parametrize("name", ["audit@link", "audit@mark", "audit@hidden"])
+@pytest.mark.parametrize("name", ["audit@link", "audit@mark", "audit@hidden", "auditanchor", "auditpages"])
 def test_a_redefined_link_is_found(paper: Paper, name: str) -> None:
     """What a number passes through on its way to the page keeps its meaning, or A407 says so."""
     paper.render()
@@ -148,10 +148,11 @@ def test_a_redefined_link_is_found(paper: Paper, name: str) -> None:
     assert any("A407" in line and name in line for line in found)
 
 
-def test_the_style_may_not_be_redefined(paper: Paper) -> None:
-    """`\\valstyle` is ours, like `\\val`."""
-    paper.replace(TEX, "\\begin{document}", "\\renewcommand{\\valstyle}[1]{}\\begin{document}")
-    assert any("A407" in finding.line() and "valstyle" in finding.line() for finding in paper.report().findings)
+@pytest.mark.parametrize("name", ["valstyle", "auditpages", "auditpage"])
+def test_what_is_ours_may_not_be_redefined(paper: Paper, name: str) -> None:
+    """`\\valstyle` and the marks of the appendix are ours, like `\\val`."""
+    paper.replace(TEX, "\\begin{document}", f"\\renewcommand{{\\{name}}}[1]{{}}\\begin{{document}}")
+    assert any("A407" in finding.line() and name in finding.line() for finding in paper.report().findings)
 
 
 def test_records_runs_and_commits_stand_in_the_appendix(paper: Paper) -> None:
