@@ -17,11 +17,12 @@ from audit.numbers.format import round_decimal, to_decimal
 from audit.numbers.keys import Keys
 from audit.numbers.literals import parse_decimal
 from audit.numbers.scan import Scan
+from audit.provenance import provenance_values
 from audit.trace import read_macros, shown, used_keys, uses_at
 
 __all__ = ["Matches", "find_matches"]
 
-MACRO = re.compile(r"\\(?:val|verdict|ifverdict|confirmatory)(?:\[[^\]]*\])?\{([^{}]*)\}")
+MACRO = re.compile(r"\\(?:val|verdict|ifverdict|confirmatory|prov)(?:\[[^\]]*\])?\{([^{}]*)\}")
 PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?")
 SIGNS = str.maketrans({"\u2212": "-", "\u2009": ",", "\u00a0": ",", "\u202f": ",", "$": None})
 WRITTEN = (("{,}", ","), ("\\,", ","), ("\\%", "%"), ("\\times", "×"))
@@ -41,16 +42,19 @@ class Matches:
     others: list[str] = field(default_factory=list)
     """Keys with an equal printed form, or an equal rounding or percentage, that the document does not use."""
     predictions: list[str] = field(default_factory=list)
+    provenance: list[str] = field(default_factory=list)
+    """Keys of values about runs and seals, `\\prov`."""
     nearest: list[str] = field(default_factory=list)
     """What comes nearest, where nothing matches."""
 
     def __bool__(self) -> bool:
-        return bool(self.bound or self.others or self.predictions)
+        return bool(self.bound or self.others or self.predictions or self.provenance)
 
     def add(self, other: Matches) -> None:
         """Take in other matches, each once."""
-        for mine, more in ((self.bound, other.bound), (self.others, other.others), (self.predictions, other.predictions), (self.nearest, other.nearest)):
-            mine.extend(item for item in more if item not in mine)
+        for name in ("bound", "others", "predictions", "provenance", "nearest"):
+            mine = getattr(self, name)
+            mine.extend(item for item in getattr(other, name) if item not in mine)
 
 
 def find_matches(context: Context, what: str) -> Matches:
@@ -68,9 +72,10 @@ def find_matches(context: Context, what: str) -> Matches:
 
 
 def match_names(context: Context, what: str) -> Matches:
-    """A key, or a registration's prediction."""
+    """A key, a registration's prediction, or a provenance value."""
     keys, names = Keys.of(context).quantities, prediction_names(context)
-    found = Matches(predictions=[what] if what in names else [])
+    known = provenance_values(context) if what not in keys and what not in names else {}
+    found = Matches(predictions=[what] if what in names else [], provenance=[what] if what in known else [])
     (found.bound if what in used_keys(context) else found.others).extend([what] if what in keys else [])
     return found
 
@@ -123,8 +128,10 @@ def match_number(context: Context, what: str) -> Matches:
     plain = plain_number(what)
     if plain is not None:
         return match_plain(context, plain)
-    printed = [key for (_, key), text in read_macros(context).plain.items() if text.lower() == what.lower()]
-    return Matches(bound=list(dict.fromkeys(printed)), nearest=nearest_names(context, what))
+    macros = read_macros(context)
+    printed = [key for (_, key), text in macros.plain.items() if text.lower() == what.lower()]
+    provenance = [key for key, text in macros.provenance.items() if text == what]
+    return Matches(bound=list(dict.fromkeys(printed)), provenance=provenance, nearest=nearest_names(context, what))
 
 
 def match_plain(context: Context, plain: str) -> Matches:
@@ -137,7 +144,9 @@ def match_plain(context: Context, plain: str) -> Matches:
     equal = [key for key, stored, shown in known_values(context) if shown.replace(",", "") == plain or equals(stored, value, percent)]
     used = sorted((key for key in used_keys(context) if key in so or key in equal), key=lambda key: key not in so)
     others = [key for key in equal if key not in used]
-    return Matches(bound=used, others=others, nearest=[] if used or others else nearest_values(context, value, percent))
+    provenance = [key for key, text in read_macros(context).provenance.items() if text == plain]
+    nearest = [] if used or others or provenance else nearest_values(context, value, percent)
+    return Matches(bound=used, others=others, provenance=provenance, nearest=nearest)
 
 
 def equals(stored: Decimal, value: Decimal, percent: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -18,13 +18,16 @@ from audit.macro_texts import Printed, read_printed
 from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
 from audit.numbers.scan import Scan
-from audit.provenance import log_of
+from audit.provenance import log_of, provenance_files, provenance_values
 from audit.registration import Prediction
 from audit.render import MACROS, generate, quantity_mark
 from audit.sentences import sentence_at
 from audit.typeset_pages import find_pages
 
-__all__ = ["Judgement", "Place", "TracedPrediction", "TracedQuantity", "cited_in", "shown", "trace_prediction", "trace_quantity", "used_keys", "uses_at"]
+__all__ = [
+    "Judgement", "Place", "TracedPrediction", "TracedProvenance", "TracedQuantity", "cited_in", "shown", "trace_prediction", "trace_provenance",
+    "trace_quantity", "used_keys", "uses_at",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,16 @@ class TracedPrediction:
 
     judgement: Judgement
     sealed: bool
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class TracedProvenance:
+    """A value about runs and seals, `\\prov`, with the files that it is read from."""
+
+    key: str
+    text: str
+    files: tuple[str, ...]
     places: tuple[Place, ...]
 
 
@@ -167,12 +180,18 @@ def trace_prediction(context: Context, name: str) -> TracedPrediction:
     return TracedPrediction(judge(context, registration_id, prediction), registration_id in context.seals, places)
 
 
-def cited_in(context: Context, keys: set[str]) -> Iterator[Place]:
+def trace_provenance(context: Context, key: str) -> TracedProvenance:
+    """A provenance value with its files and places."""
+    text = provenance_values(context)[key]
+    return TracedProvenance(key, text, tuple(provenance_files(context, key)), tuple(place for place in cited_in(context, {key}, ("prov",)) if place.command))
+
+
+def cited_in(context: Context, keys: set[str], commands: Collection[str] = OURS - {"prov"}) -> Iterator[Place]:
     """Every place of the document that uses one of these keys or verdicts, in source order, then the generated files that print it."""
     pages, printed = find_pages(context), read_macros(context)
     for scan in load_document(context).all:
         for start, end, command, option, key in uses_at(scan):
-            if key in keys:
+            if key in keys and command in commands:
                 form = {"val": option, "ifverdict": "verdict"}.get(command, command)
                 shown = f"\\{command}{f'[{option}]' if option else ''}{{{key}}}"
                 yield Place(scan.place(start), shown, text_of(printed, command, option, key), pages.get((form, key), ()), sentence(scan, start, end, printed))

@@ -12,7 +12,17 @@ from audit.context import Context
 from audit.finding import FOUND, HOLDS, Refusal, escape, several
 from audit.matches import Matches, find_matches
 from audit.numbers.keys import Keys
-from audit.trace import Judgement, Place, TracedPrediction, TracedQuantity, shown, trace_prediction, trace_quantity
+from audit.trace import (
+    Judgement,
+    Place,
+    TracedPrediction,
+    TracedProvenance,
+    TracedQuantity,
+    shown,
+    trace_prediction,
+    trace_provenance,
+    trace_quantity,
+)  # fmt: skip
 
 __all__ = ["main"]
 
@@ -44,15 +54,17 @@ def as_object(context: Context, what: str, found: Matches) -> dict[str, object]:
         "what": what,
         "quantities": [asdict(trace_quantity(context, key)) for key in [*found.bound, *found.others]],
         "predictions": [asdict(trace_prediction(context, name)) for name in found.predictions],
+        "provenance": [asdict(trace_provenance(context, key)) for key in found.provenance],
         "nearest": found.nearest,
     }
 
 
 def as_text(context: Context, found: Matches) -> Iterator[str]:
     """What the document uses in full, or the only match; of the others one line each."""
-    whole = found.bound or (found.others if len(found.others) == 1 and not found.predictions else [])
+    whole = found.bound or (found.others if len(found.others) == 1 and not (found.predictions or found.provenance) else [])
     blocks = [tell_quantity(trace_quantity(context, key)) for key in whole]
     blocks += [tell_prediction(trace_prediction(context, name)) for name in found.predictions]
+    blocks += [tell_provenance(trace_provenance(context, key)) for key in found.provenance]
     for number, block in enumerate(blocks):
         yield from ([""] if number else [])
         yield from block
@@ -97,6 +109,13 @@ def tell_prediction(found: TracedPrediction) -> Iterator[str]:
     yield row("claim", judgement.claim)
     yield row("metric", f"{judgement.metric} {judgement.target}{'' if found.sealed else '; not sealed'}")
     yield from tell_places(found.places, "nowhere in the document")
+
+
+def tell_provenance(found: TracedProvenance) -> Iterator[str]:
+    """A value about runs and seals, with its files."""
+    yield f"{click.style(escape(found.text), bold=True)}  {escape(found.key)}"
+    yield row("read from", ", ".join(found.files))
+    yield from tell_places(found.places, "not in the document")
 
 
 def tell_places(places: Sequence[Place], none: str) -> Iterator[str]:

@@ -156,6 +156,19 @@ def test_tables_are_places_too(paper: Paper, capsys: pytest.CaptureFixture[str])
     assert code == 0 and "manuscript/generated/arms.tex: prints it" in out
 
 
+def test_provenance_is_traced_to_its_files(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
+    """A commit, or hours, as the document prints them, by their key and by their place."""
+    paper.replace("manuscript/paper.tex", "Of \\val{pilot.of}", "\nFrom \\prov{main.commit} in \\prov{main.seconds} second. Of \\val{pilot.of}")
+    for what in ("0123456789", "main.commit", "\\prov{main.commit}", "manuscript/paper.tex:11:10"):
+        code, out, _ = trace(capsys, what)
+        lines = [" ".join(line.split()) for line in out.splitlines()]
+        assert code == 0 and lines == [
+            "0123456789 main.commit", "read from results/analyse/main.run.json", "used manuscript/paper.tex:11:6: \\prov{main.commit} prints 0123456789",
+            "From 0123456789 in 1 second.",
+        ]  # fmt: skip
+    assert json.loads(trace(capsys, "1", "--format", "json")[1])["provenance"][0]["key"] == "main.seconds"
+
+
 def test_pages_of_a_build(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
     """Where LaTeX left its auxiliary file, the pages are named, each once."""
     lines = ["\\auditval{main.untreated.gap}{}{1}", "\\auditval {main.untreated.gap}{}{1}", "\\auditval{main.untreated.gap}{}{iv}", "\\auditval{pilot.P1}{verdict}{2}"]
