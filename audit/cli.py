@@ -200,6 +200,20 @@ def numbers(files: tuple[str, ...], form: str) -> None:
     sys.exit(main(files, form))
 
 
+@cli.command(context_settings={"ignore_unknown_options": True})
+@click.argument("what")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def trace(what: str, form: str) -> None:
+    """Walk back from a number to its run: quantity, record, stage, command, commits, seeds, predictions and every place that uses it.
+
+    WHAT is a printed number (0.0887, 12%, 1,024), a key (main.force.hinge), a place (manuscript/paper.tex:118) or a
+    prediction (pilot.P1). 1 where nothing matches.
+    """
+    from audit.trace_command import main
+
+    sys.exit(main(what, form))
+
+
 @cli.command()
 @click.argument("files", nargs=-1, type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--yes", is_flag=True, help="Ask nothing: bind each number that is the printed form of one key only.")
@@ -264,14 +278,28 @@ def challenge(registration: str, nonce: str, work: str | None, keep: bool) -> No
 
 
 @cli.command()
-@click.argument("registration")
-@click.option("--format", "form", type=click.Choice(["prml", "osf", "aspredicted"]), required=True)
+@click.argument("registration", required=False)
+@click.option("--format", "form", type=click.Choice(["prml", "osf", "aspredicted"]), help="Of a registration; needed with one.")
 @click.option("--out", metavar="PATH", help="A file; for prml a folder, one manifest a prediction. Default: stdout.")
-def export(registration: str, form: str, out: str | None) -> None:
-    """Show a registration in the form that another registry reads: PRML manifests, or a page for OSF or AsPredicted."""
+@click.option("--manuscript", "folder", metavar="DIR", help="Instead: the manuscript as a source tree for a journal or preprint server.")
+def export(registration: str | None, form: str | None, out: str | None, folder: str | None) -> None:
+    """Show a registration as PRML manifests, or as a page for OSF or AsPredicted; or write the manuscript without macros of ours.
+
+    The manuscript's tree has literal numbers and compiles with plain pdflatex. It is refused while the audit finds anything.
+    """
+    if (registration is None) == (folder is None):
+        raise click.UsageError("name a registration, or --manuscript DIR")
+    if folder is not None:
+        if form is not None or out is not None:
+            raise click.UsageError("--format and --out are for a registration")
+        from audit.clean import main as export_manuscript
+
+        return export_manuscript(folder)
+    if form is None:
+        raise click.UsageError("Missing option '--format'. Choose from: prml, osf, aspredicted")
     from audit.export import main
 
-    main(registration, form, out)
+    main(str(registration), form, out)
 
 
 @cli.command()

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from audit.embedding import EMBEDDED, EMBEDDING, embed
+from audit.links import LINKED, LINKS, MARKS
 
 __all__ = ["KEPT", "OURS", "PREAMBLE", "define"]
 
-OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged", "claim"})
+OURS = frozenset({"val", "verdict", "ifverdict", "prov", "confirmatory", "unjudged", "claim", "valstyle", *MARKS})
 """Commands that only a generated file may define."""
 
 KEPT = (
     "val", r"val\space", r"\string\val\space", "verdict", r"verdict\space", "ifverdict", r"ifverdict\space", "prov", r"prov\space", "confirmatory", r"confirmatory\space",
     "unjudged", r"unjudged\space", "claim", r"claim\space code", "audit@claim@holds", "audit@claim@open", "audit@typeset", "audit@log", "audit@unknown",
-    *EMBEDDED,
+    *EMBEDDED, *LINKED,
     "audit@choice@met", "audit@choice@missed", "audit@choice@undecided", "audit@choice@not evaluated here",
     "audit@choice@met (post hoc)", "audit@choice@missed (post hoc)", "audit@choice@undecided (post hoc)",
 )  # fmt: skip
@@ -29,7 +30,7 @@ PREAMBLE = r"""\makeatletter
   \noexpand\the\ReadonlyShipoutCounter\space\noexpand\the\pdflastxpos\space\noexpand\the\pdflastypos\space
   {\detokenize{#2}}{\detokenize{#1}}\detokenize\expandafter\expandafter\expandafter{\csname#3\endcsname}}\fi\fi}
 \newcommand\audit@typeset[2]{\@ifundefined{audit@val@#1@\detokenize{#2}}{\audit@unknown{value}{#2}}{%
-  \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}{audit@plain@#1@\detokenize{#2}}\csname audit@val@#1@\detokenize{#2}\endcsname}}
+  \ifmmode\else\leavevmode\fi\audit@log{#2}{#1}{audit@plain@#1@\detokenize{#2}}\audit@link{#1@#2}{\csname audit@val@#1@\detokenize{#2}\endcsname}}}
 \DeclareRobustCommand\val[2][]{\audit@typeset{#1}{#2}}
 \NewExpandableDocumentCommand\audit@plainval{O{}m}{\csname audit@plain@#1@\detokenize{#2}\endcsname}
 \DeclareRobustCommand\verdict[1]{\@ifundefined{audit@verdict@\detokenize{#1}}{\audit@unknown{verdict}{#1}}{%
@@ -73,7 +74,7 @@ def define(
     claims: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The macros' file: (format, key) -> (LaTeX, plain), verdict words, provenance texts (LaTeX), labels, registrations without verdicts, conditions of claims."""
-    lines = [PREAMBLE.rstrip(), EMBEDDING.rstrip()]
+    lines = [PREAMBLE.rstrip(), LINKS.rstrip(), EMBEDDING.rstrip()]
     for (form, key), (latex, plain) in sorted(values.items()):
         lines.append(rf"\@namedef{{audit@val@{form}@{key}}}{{{latex}}}")
         lines.append(rf"\@namedef{{audit@plain@{form}@{key}}}{{{plain}}}")

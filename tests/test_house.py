@@ -14,18 +14,20 @@ from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modu
 from audit.load import read_yaml
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
-    "finding machine embedding definitions explained_document ancestry limits der bytecode",
+    "finding machine embedding definitions explained_document ancestry limits der bytecode folders links macro_texts sentences",
     "load digest objects timestamp opentimestamps",
     "packages environment",
     "records quantities config",
     "difference",
     "forms predictions registration amendment pipeline numbers templates",
     "history verdict chance context attrition numbers.keys numbers.matches numbers.exemptions prose",
-    "document standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature claims layer ink marks alignment rows",
-    "versions chain mended declared deviations judged origins",
+    "document standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature claims layer ink marks alignment rows expansion typeset_pages",
+    "versions chain mended declared deviations judged origins sources",
     "gate changes appendix render seal evaluate building rerun facts printed",
-    "checks prml pages",
-    "verify compare bind rendering status close amend new explain schema numbers_command challenge export witness reread elsewhere",
+    "checks prml pages tree trace",
+    "matches",
+    "verify compare bind rendering status close amend new explain schema numbers_command challenge export witness reread elsewhere trace_command",
+    "clean",
     "cli",
     "__main__",
 ]
