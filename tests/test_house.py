@@ -30,10 +30,10 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure",
-    "text vocabulary passes measure",
-    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress",
-    "checkpoint pools fanout analysis figures experiments stage",
+    "params records records_readings manifest schemas quantities corpus model kernel terms schedule events spectral pure ramps path_rules",
+    "text vocabulary passes measure blocks forces positions slope swaps synthetic",
+    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress replay",
+    "checkpoint pools fanout analysis figures experiments stage readings",
     "engine.__main__",
 ]
 CORE = {"click", "jinja2", "jsonschema_rs", "pydantic", "rich", "ruamel"}
