@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import torch
 
-from rankcollapse.measure import FLOOR_FACTOR, compute_residual, compute_stable_rank, in_threads, per_sequence, run_probe, slice_norms
+from rankcollapse.measure import FLOOR_FACTOR, compute_residual, compute_sigma, compute_stable_rank, in_threads, per_sequence, run_probe, slice_norms
 from rankcollapse.model import Shape, attention_maps, block_weights, embed, residual_stream, views
-from rankcollapse.terms import centre
 
 
 class Blocks(NamedTuple):
@@ -50,7 +49,7 @@ class Noise(NamedTuple):
 
 def compute_exact_q(x_ETD: torch.Tensor) -> torch.Tensor:
     """Q = |E|_F / sigma_1 (E,) of token matrices from all singular values in float64; 0 without spread (KAT-1, KAT-3)."""
-    sigma = torch.linalg.svdvals(centre(x_ETD.double()))
+    sigma = compute_sigma(x_ETD)
     return sigma[..., 1:].norm(dim=-1) / sigma[..., 0].clamp_min(torch.finfo(sigma.dtype).tiny)
 
 

@@ -55,15 +55,17 @@ def rank_of(x_ETD: torch.Tensor) -> torch.Tensor:
     return torch.where(finite, rank, torch.nan)
 
 
-def compute_gap(x_ETD: torch.Tensor) -> torch.Tensor:
-    """Spectral gap sigma_2 / sigma_1 (E,) of centred token matrices (source paper, appendix G): 0 at the collapse, 0 without spread.
+def compute_sigma(x_ETD: torch.Tensor) -> torch.Tensor:
+    """Singular values (E, min(T, D)) of centred token matrices in float64, largest first; NaN for one that is not finite."""
+    centred = centre(x_ETD.double())
+    finite = centred.isfinite().all(-1).all(-1)[..., None]
+    return torch.where(finite, torch.linalg.svdvals(torch.where(finite[..., None], centred, 0.0)), torch.nan)
 
-    One that is not finite has gap NaN.
-    """
-    centred = centre(x_ETD).double()
-    finite = centred.isfinite().all(-1).all(-1)
-    sigma = torch.linalg.svdvals(torch.where(finite[..., None, None], centred, 0.0))
-    return torch.where(finite, sigma[..., 1] / sigma[..., 0].clamp_min(torch.finfo(sigma.dtype).tiny), torch.nan)
+
+def compute_gap(x_ETD: torch.Tensor) -> torch.Tensor:
+    """Spectral gap sigma_2 / sigma_1 (E,) of centred token matrices (source paper, appendix G): 0 at the collapse and without spread."""
+    sigma = compute_sigma(x_ETD)
+    return sigma[..., 1] / sigma[..., 0].clamp_min(torch.finfo(sigma.dtype).tiny)
 
 
 def compute_effective_rank(x_ETD: torch.Tensor) -> torch.Tensor:
@@ -71,11 +73,8 @@ def compute_effective_rank(x_ETD: torch.Tensor) -> torch.Tensor:
 
     A matrix without spread has rank 1, one that is not finite has rank NaN.
     """
-    centred = centre(x_ETD).double()
-    finite = centred.isfinite().all(-1).all(-1)
-    sigma = torch.linalg.svdvals(torch.where(finite[..., None, None], centred, 0.0))
-    p = sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)
-    return torch.where(finite, torch.special.entr(p).sum(-1).exp(), torch.nan)
+    sigma = compute_sigma(x_ETD)
+    return torch.special.entr(sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)).sum(-1).exp()
 
 
 READINGS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from audit.records import Provenance
 from rankcollapse.blocks import Blocks, Entropies, epsilon_norm, read_blocks, read_entropies, read_noise, read_task
-from rankcollapse.engine import Setting, State
+from rankcollapse.checkpoint import load_states
+from rankcollapse.engine import Setting, State, prepare_threads
 from rankcollapse.forces import read_force, read_forces, read_lines
 from rankcollapse.measure import term_path
+from rankcollapse.params import Role, Scale
+from rankcollapse.plan import setting_of
 from rankcollapse.positions import Order, read_order
 from rankcollapse.ramps import cross_markers, is_loss_not_later, is_ordered, pass_scale, read_hysteresis
-from rankcollapse.records import Profile, Trajectory
+from rankcollapse.records import Branch, Collapse, Profile, RoleCalibration, Trajectory
 from rankcollapse.records_readings import (
     AgedRow,
     BlockRow,
@@ -29,6 +33,7 @@ from rankcollapse.records_readings import (
     NoiseRow,
     OrderRow,
     RampRow,
+    Readings,
     ReplayRow,
     SkipRow,
     StateRow,
@@ -38,6 +43,7 @@ from rankcollapse.replay import Replayed, relative_error, replay_switches
 from rankcollapse.slope import fit_slope, read_law
 from rankcollapse.swaps import read_swaps, restoring_groups
 from rankcollapse.synthetic import TOKENS, WIDTH, read_curve
+from rankcollapse.text import load_stream, probe_batch
 
 LINE_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9)
 """Of the way to the healthy network, at whose end the hinge is silent."""
@@ -140,6 +146,42 @@ class Reader:
         swaps = read_swaps(aged.weights, saved.weights, self.tokens, skip, self.setting.shape)
         row = self.read_state(aged.weights, skip)
         return AgedRow(seed=seed, delay=aged.step - saved.step, state=row, swaps=swaps, restoring=restoring_groups(swaps))
+
+
+def open_reader(scale: Scale, calibration: RoleCalibration, folder: Path, floor: float, treatments: dict[str, tuple[str, float]]) -> Reader:
+    """The reader of one depth at a scale."""
+
+    def probe(sequences: int) -> torch.Tensor:
+        inputs, targets = probe_batch(folder, sequences, scale.model.context)
+        return torch.from_numpy(np.concatenate([inputs, targets[:, -1:]], axis=1))
+
+    setting, train = setting_of(scale, int(calibration.depth.value), calibration.healthy_q), load_stream(folder, "train")
+    counts = np.bincount(train, minlength=scale.data.vocabulary)
+    tokens, few = probe(scale.probe.gradient_sequences), probe(scale.probe.rank_sequences)
+    return Reader(setting, tokens, few, train, counts, floor, scale.branches.added_loss, treatments)
+
+
+def measure_readings(
+    provenance: Provenance, role: Role, reader: Reader, collapsed: Collapse, branched: Branch, states: Path, switches: dict[str, float], updates: Sequence[int]
+) -> Readings:
+    """Everything read from the saved collapses of one cell; `switches` are branches by name, with their skip scale.
+
+    The random direction of an event is drawn from its seed.
+    """
+    prepare_threads()
+    saved, _ = load_states(states / "states.safetensors")
+    seeds = [event.seed for event in collapsed.events]
+    replays: dict[int, list[ReplayRow]] = {seed: [] for seed in seeds}
+    for arm, skip in switches.items() if seeds else ():
+        logged = {f"event-{run.seed}": run.trajectory for run in branched.branches if run.arm == arm}
+        for name, rows in reader.replay({f"event-{seed}": saved[f"event-{seed}"] for seed in seeds}, skip, updates, logged).items():
+            replays[int(name.removeprefix("event-"))] += rows
+    rows = []
+    for seed in seeds:
+        print(f"readings {role}: seed {seed}", flush=True)
+        generator = torch.Generator().manual_seed(seed)
+        rows.append(reader.read_event(seed, saved[f"event-{seed}"], saved[f"control-{seed}"], list(switches.values()), replays[seed], generator))
+    return Readings(provenance=provenance, role=role, depth=collapsed.depth, floor=reader.floor, events=tuple(rows))
 
 
 def profile_of(norms: Mapping[str, torch.Tensor]) -> Profile:

@@ -151,6 +151,7 @@ def test_the_cosine_is_a_term_like_the_others():
     expected = compute_cosine(stream[1, 0].view(4, 6, 8)).mean().item()
     assert mixed[1, 0].item() == pytest.approx(expected, rel=1e-6) and "cosine" in TERMS
     assert torch.equal(mixed[:, 1], block_terms(["none", "hinge", "none"], stream, 4, torch.full((3,), HEALTHY))[:, 1]) and not mixed[:, 2].any()
+    assert block_terms(["cosine"], stream[:, :1].to("meta"), 4, torch.ones(1, device="meta")).shape == (2, 1)  # no value is waited for
 
 
 def test_the_engine_trains_with_the_cosine():
