@@ -11,6 +11,8 @@ OPEN = 1e-2
 """The source paper's rule: a gradient norm of at least this in every block (appendix E)."""
 OPEN_SHARE, CLOSED_SHARE = 0.1, 1e-2
 """Of the healthy network's norm in the same block: open at or above the first in every block, closed below the second in every block."""
+SIGNAL = 0.9
+"""Cosine between the float32 and float64 gradients of a block above which single precision has the gradient and not its own rounding."""
 LEAST = 1e-30
 """A norm below this counts as this in a ratio, which would say nothing otherwise."""
 
@@ -48,3 +50,8 @@ def is_closed(norms: Sequence[float], healthy: Sequence[float], share: float = C
 def opening(profile: Profile) -> float:
     """The predictor: median over blocks of the norm on queries and keys, with an even number of blocks the mean of the middle two."""
     return median(profile.qk)
+
+
+def blocks_with_signal(cosines: Sequence[float], least: float = SIGNAL) -> tuple[int, ...]:
+    """Blocks, from 0, in which a smaller epsilon of Adam would amplify a gradient and not rounding."""
+    return tuple(index for index, cosine in enumerate(cosines) if cosine > least)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from networks import SHAPE, draw_tokens, flatten, leaf_forward, perturb, stack_weights, stream_of
-from test_measure import BY_HAND, DEEP, TOKENS, collapsed_weights, double, skips
+from test_measure import BY_HAND, DEEP, TOKENS, collapsed_weights, double, skips, uneven
 
 from rankcollapse import blocks, measure
 from rankcollapse.model import Shape, token_losses
@@ -134,6 +134,14 @@ def test_at_floor_where_double_precision_ends():
     named["tokens"][0], named["positions"][0] = torch.linspace(-1, 1, DEEP.width), 0
     found = blocks.read_blocks(flatten(named), TOKENS, skips(0.0, 1.0), DEEP)
     assert found.at_floor[:, 0].all() and not found.at_floor[:, 1].any()
+
+
+def test_one_sequence_at_floor_is_enough():
+    """Where the tokens of one sequence are all alike its block is at floor, however far apart those of the others are."""
+    named, tokens = uneven()
+    named["tokens"][0, :12], named["positions"][:] = torch.linspace(-1, 1, DEEP.width), 0
+    found = blocks.read_blocks(flatten(named), tokens, skips(0.0), DEEP)
+    assert found.at_floor[0, 0] and found.residual[0, 0] > 1e-3 and not blocks.read_blocks(flatten(named), tokens[:1], skips(0.0), DEEP).at_floor[0, 0]
 
 
 def test_task_reading_is_the_gradient_at_the_skip_scale_asked_for():

@@ -82,8 +82,11 @@ def test_lines_start_at_the_switch_on_force_and_keep_its_weight():
     lines = forces.read_lines(low, high, TOKENS, 0.1, SHAPE, KINDS, HEALTHY, 0.1, (0.0, 0.5, 1.0), torch.Generator().manual_seed(0))
     begun = forces.read_sizes(low[None], TOKENS, skips(0.1), SHAPE, KINDS, HEALTHY)
     ended = forces.read_sizes(high[None], TOKENS, skips(0.1), SHAPE, KINDS, HEALTHY)
+    aside = low.double() + (high - low).double().norm() * forces.random_direction(low, torch.Generator().manual_seed(0))
+    beside = forces.read_sizes(aside[None], TOKENS, skips(0.1), SHAPE, KINDS, HEALTHY)
     for kind in KINDS:
         weight = begun.weight(kind, 0.1)
+        assert lines[kind].random[2] == pytest.approx(beside.rho(kind, weight).item(), rel=1e-6)
         assert lines[kind].target[0] == lines[kind].random[0] == pytest.approx(begun.rho(kind, weight).item(), rel=1e-9)
         assert lines[kind].target[2] == pytest.approx(ended.rho(kind, weight).item(), rel=1e-9)
         assert lines[kind].random[2] != pytest.approx(lines[kind].target[2], rel=1e-3)

@@ -97,7 +97,8 @@ def test_rules_of_a_path():
     assert path_rules.is_open_relative(OPENED.qk, OPENED.qk) and not path_rules.is_open_relative(CLOSED.qk, OPENED.qk)
     assert path_rules.is_open_relative((1e-3, 1e-3), (1e-2, 9e-3)) and not path_rules.is_open_relative((1e-3, 1e-3), (1e-2, 1.1e-2))
     assert path_rules.is_closed(CLOSED.qk, OPENED.qk) and not path_rules.is_closed(OPENED.qk, OPENED.qk)
-    assert not path_rules.is_closed((1e-12, 1e-3), (1e-2, 1e-2))
+    assert not path_rules.is_closed((1e-12, 1e-3), (1e-2, 1e-2)) and path_rules.is_closed((9e-5, 0.0), (1e-2, 1e-2))
+    assert path_rules.blocks_with_signal((1.0, 0.9, 0.95, -0.99)) == (0, 2)
     assert path_rules.opening(OPENED) == 2e-2 and path_rules.opening(OPENED.model_copy(update={"qk": (1e-2, 3e-2)})) == 2e-2
 
 

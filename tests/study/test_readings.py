@@ -15,6 +15,7 @@ from rankcollapse import kernel, readings
 from rankcollapse.checkpoint import load_states
 from rankcollapse.engine import State
 from rankcollapse.experiments import joined
+from rankcollapse.positions import read_order
 from rankcollapse.ramps import subtract_control
 from rankcollapse.records_readings import Aftermath, Readings, Synthetic
 from rankcollapse.replay import relative_error, replay_switches
@@ -63,13 +64,15 @@ def test_an_event_is_read_whole(study, reader, saved, event):
     assert [found.switches[0].blocks.rank[-1], found.switches[1].blocks.rank[-1]] == pytest.approx([path.rank_at_03, path.rank_at_1], rel=1e-4)
     assert {row.arm: row.rho for row in found.forces}.keys() == TREATMENTS.keys()
     assert found.healthy_at_floor.loss != found.healthy.loss and found.healthy_at_floor.skip == reader.floor
+    order = read_order(high.weights, reader.tokens, 1.0, reader.setting.shape, reader.frequency)
+    assert found.order_healthy.spearman == tuple(order.spearman) != found.order.spearman
     assert len(found.lines) == 3 and all(line.healthy[0] == line.random[0] for line in found.lines)
     record = Readings(provenance=provenance("readings"), role=ROLE, depth=3, floor=reader.floor, events=(found,))
     assert Readings.model_validate_json(record_bytes(record)) == record
     assert record_bytes(record) == record_bytes(record.model_copy(update={"events": (read(),)}))
 
 
-def test_a_cell_is_read_whole(study, reader):
+def test_a_cell_is_read_whole(study, reader, saved):
     """Every event, with replays of every switch that agree with the branches; the same bytes twice; no event, an empty record."""
     collapsed, branched = study.records.collapsed[ROLE], study.records.branched[ROLE]
     given = (collapsed, branched, study.states / ROLE, SWITCHES, (2, 5))
@@ -79,6 +82,8 @@ def test_a_cell_is_read_whole(study, reader):
         assert [(replay.skip, replay.updates) for replay in row.replays] == [(skip, number) for skip in SWITCHES.values() for number in (2, 5)]
         assert all(replay.error is not None and replay.error < 1e-4 for replay in row.replays)
         assert [state.skip for state in row.switches] == list(SWITCHES.values())
+        low, high = (saved[f"{name}-{row.seed}"].weights for name in ("event", "control"))
+        assert row.lines == reader.read_lines(low, high, torch.Generator().manual_seed(row.seed))
     assert record_bytes(record) == record_bytes(readings.measure_readings(provenance("readings"), ROLE, reader, *given))
     nothing = collapsed.model_copy(update={"events": ()})
     assert readings.measure_readings(provenance("readings"), ROLE, reader, nothing, *given[1:]).events == ()
@@ -101,7 +106,12 @@ def test_a_replay_is_the_branch_again(study, reader, saved, event, arm):
     for name, rows in found.items():
         assert [row.updates for row in rows] == [4, 7] and all(row.error is not None and row.error <= limit for row in rows)
         assert rows[0].rank != rows[1].rank and rows[0].task.qk != rows[1].task.qk and len(rows[0].task.qk) == 3
-        assert rows[0].logged == branches[name].rank[branches[name].step.index(origins[name].step + 4)]
+        branch = branches[name]
+        for row in rows:
+            place = branch.step.index(origins[name].step + row.updates)
+            assert row.logged == branch.rank[place] and row.at_floor == branch.at_floor[place]
+            expected = (branch.rank[place], branch.residual[place], branch.loss[place])
+            assert (row.rank, row.residual, row.loss) == pytest.approx(expected, rel=max(limit, 1e-12))
 
 
 SPOILED = {
