@@ -31,7 +31,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 ]
 STUDY = [
     "params records records_readings manifest schemas quantities corpus model kernel terms schedule events spectral pure ramps path_rules",
-    "text vocabulary passes measure blocks forces positions slope swaps synthetic",
+    "text vocabulary passes measure blocks forces positions slope swaps synthetic reading_values",
     "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress replay",
     "checkpoint pools fanout analysis figures experiments stage readings",
     "engine.__main__",

@@ -39,7 +39,7 @@ from rankcollapse.records_readings import (
     StateRow,
     Synthetic,
 )
-from rankcollapse.replay import Replayed, relative_error, replay_switches
+from rankcollapse.replay import Replayed, read_replayed, relative_error, replay_switches
 from rankcollapse.slope import fit_slope, read_law
 from rankcollapse.swaps import read_swaps, restoring_groups
 from rankcollapse.synthetic import TOKENS, WIDTH, read_curve
@@ -133,6 +133,10 @@ class Reader:
         found = replay_switches(origins, skip, updates, self.setting, self.train, self.few, self.tokens)
         return {name: [replay_row(skip, row, logged.get(name)) for row in rows] for name, rows in found.items()}
 
+    def read_replayed(self, state: State, skip: float, updates: int, branch: Trajectory | None) -> ReplayRow:
+        """A state that was trained again elsewhere for so many updates after a switch, beside what the branch itself logged."""
+        return replay_row(skip, read_replayed(state, updates, skip, self.setting, self.few, self.tokens), branch)
+
     def read_end(self, seed: int, arm: str, state: State, skip: float, term: str = "none", weight: float = 0.0) -> BranchEnd:
         """A branch in its last state; the force of its term is that of the weight it trained with."""
         rho = None
@@ -162,7 +166,14 @@ def open_reader(scale: Scale, calibration: RoleCalibration, folder: Path, floor:
 
 
 def measure_readings(
-    provenance: Provenance, role: Role, reader: Reader, collapsed: Collapse, branched: Branch, states: Path, switches: dict[str, float], updates: Sequence[int]
+    provenance: Provenance,
+    role: Role,
+    reader: Reader,
+    collapsed: Collapse,
+    branched: Branch,
+    states: Path,
+    switches: dict[str, float],
+    updates: Sequence[int],
 ) -> Readings:
     """Everything read from the saved collapses of one cell; `switches` are branches by name, with their skip scale.
 
@@ -215,7 +226,13 @@ def replay_row(skip: float, replayed: Replayed, branch: Trajectory | None) -> Re
 
 
 def read_ramp(
-    seed: int, driver: Trajectory, series: Mapping[str, Sequence[float]], start: int, detected: int, down: Sequence[float], found: tuple[Trajectory, float, int, int]
+    seed: int,
+    driver: Trajectory,
+    series: Mapping[str, Sequence[float]],
+    start: int,
+    detected: int,
+    down: Sequence[float],
+    found: tuple[Trajectory, float, int, int],
 ) -> RampRow:
     """One event's ramp: `series` holds each marker at every measurement of the driver, `found` the reversed ramp and its recovery rule."""
     crossings = cross_markers(driver.step, series, start, detected)

@@ -26,7 +26,13 @@ class Replayed(NamedTuple):
 
 
 def replay_switches(
-    origins: dict[str, State], skip: float, updates: Sequence[int], setting: Setting, train: np.ndarray, probe_BT: torch.Tensor, tokens_BT: torch.Tensor
+    origins: dict[str, State],
+    skip: float,
+    updates: Sequence[int],
+    setting: Setting,
+    train: np.ndarray,
+    probe_BT: torch.Tensor,
+    tokens_BT: torch.Tensor,
 ) -> dict[str, list[Replayed]]:
     """Continue every named state at a skip scale; what it is after each of so many updates.
 
@@ -39,16 +45,17 @@ def replay_switches(
     lost = [run.name for run, (trajectory, _) in zip(runs, results, strict=True) if trajectory.diverged_at is not None]
     if lost:
         raise Refusal(f"replay at {skip:g}", "a network diverged", observed=", ".join(lost))
-    scale = torch.tensor([skip])
+    return {
+        run.name: [read_replayed(stack.kept[row, run.start + number], number, skip, setting, probe_BT, tokens_BT) for number in updates]
+        for row, run in enumerate(runs)
+    }
 
-    def describe(row: int, number: int) -> Replayed:
-        state = stack.kept[row, runs[row].start + number]
-        weights = state.weights[None]
-        return Replayed(
-            number, state, read_refined(weights, probe_BT, scale, setting.shape), gradient_path(weights.double(), tokens_BT, scale.double(), setting.shape)
-        )
 
-    return {run.name: [describe(row, number) for number in updates] for row, run in enumerate(runs)}
+def read_replayed(state: State, updates: int, skip: float, setting: Setting, probe_BT: torch.Tensor, tokens_BT: torch.Tensor) -> Replayed:
+    """What a state some updates after a switch is, whoever trained them."""
+    flat, scale = state.weights[None], torch.tensor([skip])
+    path = gradient_path(flat.double(), tokens_BT, scale.double(), setting.shape)
+    return Replayed(updates, state, read_refined(flat, probe_BT, scale, setting.shape), path)
 
 
 def relative_error(replayed: float, logged: float) -> float:

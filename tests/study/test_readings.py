@@ -135,6 +135,8 @@ def test_a_replay_leaves_the_branchs_rank_out_where_it_was_not_measured(study, r
     """No logged rank, no agreement; and a network that diverges is refused in one line."""
     state = saved[f"event-{event.seed}"]
     rows = reader.replay({"event": state}, 0.3, (3,), {})["event"]
+    replayed = replay_switches({"event": state}, 0.3, (3,), reader.setting, reader.train, reader.few, reader.tokens)["event"][0].state
+    assert reader.read_replayed(replayed, 0.3, 3, None) == rows[0] and replayed.step == state.step + 3
     assert rows[0].logged is None and rows[0].error is None
     broken = replace(state, weights=torch.full_like(state.weights, torch.nan))
     line = refusal(replay_switches, {"bad": broken}, 0.3, (2,), reader.setting, reader.train, reader.few, reader.tokens)
