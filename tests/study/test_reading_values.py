@@ -30,7 +30,7 @@ def profile(*qk: float, v: float = 3e-2) -> Profile:
 def state(skip: float, task: Profile, rank: float = 1.0, loss: float = 5.0, entropy: float = 0.9, at_floor: bool = False) -> StateRow:
     """A network of three blocks."""
     blocks = BlockRow(rank=(4.0, 2.0, rank), q=(1.0,) * 3, residual=(0.5, 0.1, 0.01), at_floor=(False, False, at_floor))
-    rows = EntropyRow(rows=(entropy,) * 3, sums=(entropy,) * 3)
+    rows = EntropyRow(rows=(entropy,) * 3, sums=(0.5,) * 3)
     return StateRow(skip=skip, loss=loss, gradient_norm=10 * skip + 1, task=task, opening=sorted(task.qk)[1], blocks=blocks, entropy=rows)
 
 
@@ -50,8 +50,8 @@ EVENT = EventReadings(
     noise=NoiseRow(cosine=(1.0,) * 3, single=(1.0,) * 3, double=(1.0,) * 3, epsilon=1e-6),
     law=LawRow(residual=(0.1,) * 3, ratio=(0.1,) * 3),
     replays=tuple(
-        ReplayRow(skip=0.3, updates=number, rank=rank, residual=0.5, at_floor=False, loss=5.0, task=HEALTHY, logged=rank and 2.0, error=error)
-        for number, rank, error in ((4, 1.9, 0.05), (20, 2.1, 0.03))
+        ReplayRow(skip=0.3, updates=number, rank=rank, residual=0.5, at_floor=number == 50, loss=5.0, task=HEALTHY, logged=2.0, error=error)
+        for number, rank, error in ((4, 1.9, 0.05), (20, 2.1, 0.03), (50, 9.0, 0.01))
     ),
 )
 FOUND = values.value_event(EVENT, 2.0, {0.3: "switch_03", 1.0: "switch_1"})
@@ -63,6 +63,7 @@ EXPECTED = {
     "path.collapsed.hinge_first": 0.4,
     "path.collapsed.hinge_last": 1e-3,
     "path.healthy.qk": 2e-2,
+    "path.healthy.qkv_median": 13**0.5 * 1e-2,
     "path.healthy.rule_met": 1.0,
     "path.switch_03.qk": 2e-3,
     "path.switch_03.qk_rise_min": 2e5,
@@ -73,6 +74,7 @@ EXPECTED = {
     "path.switch_03.rank_above_before": 0.0,
     "path.switch_03.rank_above_after_4": 0.0,
     "path.switch_03.rank_above_after_20": 1.0,
+    "path.switch_03.rank_above_after_50": 0.0,
     "path.switch_03.grad_norm": 4.0,
     "path.switch_03.residual": 0.01,
     "path.switch_1.qk_over_healthy": 2.0,
@@ -106,6 +108,20 @@ def test_orders_count_the_fall():
     assert values.value_path(silent)["path.collapsed.orders"] == pytest.approx(-30)
 
 
+def test_the_share_of_values_is_that_of_the_median_block():
+    """Shares 0.1, 0.9 and 1: 0.9."""
+    shared = Profile(qkv=(1.0, 1.0, 2.0), qk=(0.1,) * 3, v=(0.1, 0.9, 2.0))
+    assert values.value_path(EVENT.model_copy(update={"collapsed": state(0.0, shared)}))["path.collapsed.v_share"] == 0.9
+
+
+def test_the_middle_block():
+    """Of four blocks the third, of twelve the seventh."""
+    for ranks, middle in (((9.0, 8.0, 7.0, 6.0), 7.0), (tuple(map(float, range(12, 0, -1))), 6.0)):
+        blocks = BlockRow(rank=ranks, q=ranks, residual=ranks, at_floor=(False,) * len(ranks))
+        end = BranchEnd(seed=1, arm="hinge_1x", state=state(0.0, COLLAPSED).model_copy(update={"blocks": blocks}))
+        assert values.value_end(end, 5.0)["rank_end_middle"] == middle
+
+
 def test_the_end_of_a_branch():
     """First, middle and last block, as they are and over the healthy rank; a block at floor counts as collapsed."""
     end = BranchEnd(seed=1, arm="hinge_1x", state=state(0.0, COLLAPSED, rank=7.0, at_floor=True))
@@ -131,4 +147,4 @@ def test_columns_and_errors():
     with pytest.raises(ValueError, match="different keys"):
         values.make_columns([{"a": 1.0}, {"b": 1.0}])
     without = EVENT.model_copy(update={"replays": (EVENT.replays[0].model_copy(update={"error": None}),)})
-    assert values.list_errors([EVENT, without]) == (0.05, 0.03)
+    assert values.list_errors([EVENT, without]) == (0.05, 0.03, 0.01)

@@ -15,6 +15,7 @@ from rankcollapse import kernel, readings
 from rankcollapse.checkpoint import load_states
 from rankcollapse.engine import State
 from rankcollapse.experiments import joined
+from rankcollapse.measure import gradient_path
 from rankcollapse.positions import read_order
 from rankcollapse.ramps import subtract_control
 from rankcollapse.records_readings import Aftermath, Readings, Synthetic
@@ -136,6 +137,8 @@ def test_a_replay_leaves_the_branchs_rank_out_where_it_was_not_measured(study, r
     state = saved[f"event-{event.seed}"]
     rows = reader.replay({"event": state}, 0.3, (3,), {})["event"]
     replayed = replay_switches({"event": state}, 0.3, (3,), reader.setting, reader.train, reader.few, reader.tokens)["event"][0].state
+    path = gradient_path(replayed.weights[None].double(), reader.tokens, torch.tensor([0.3]).double(), reader.setting.shape)
+    assert rows[0].task.qk == tuple(path["qk"][:, 0].tolist())
     assert reader.read_replayed(replayed, 0.3, 3, None) == rows[0] and replayed.step == state.step + 3
     assert rows[0].logged is None and rows[0].error is None
     broken = replace(state, weights=torch.full_like(state.weights, torch.nan))
