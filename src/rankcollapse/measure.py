@@ -10,7 +10,7 @@ import torch
 from rankcollapse.kernel import share_out
 from rankcollapse.model import Shape, attention_maps, block_weights, embed, residual_stream, views
 from rankcollapse.passes import KernelPass, TorchPass, run_forward, run_last
-from rankcollapse.terms import block_terms, centre
+from rankcollapse.terms import block_terms, centre, compute_cosine
 
 REFINE_BELOW = 1e-4
 """Relative residual under which float32 measures its own rounding error, so that float64 is used."""
@@ -37,12 +37,35 @@ def compute_stable_rank(x_ETD: torch.Tensor) -> torch.Tensor:
 
     A matrix without spread has rank 1, one that is not finite has rank NaN.
     """
-    centred = centre(x_ETD).double()
-    gram = centred.transpose(-1, -2) @ centred
+    return rank_of(centre(x_ETD))
+
+
+def compute_uncentred_rank(x_ETD: torch.Tensor) -> torch.Tensor:
+    """Stable rank (E,) of token matrices as they are: 1 already where all tokens are alike (source paper, appendix C)."""
+    return rank_of(x_ETD)
+
+
+def rank_of(x_ETD: torch.Tensor) -> torch.Tensor:
+    """|X|_F^2 / sigma_1^2 (E,) in float64, from the Gram matrix."""
+    x = x_ETD.double()
+    gram = x.transpose(-1, -2) @ x
     finite = gram.isfinite().all(-1).all(-1)
     top = torch.linalg.eigvalsh(torch.where(finite[:, None, None], gram, 0.0))[..., -1]
     rank = torch.where(top > 0, gram.diagonal(dim1=-2, dim2=-1).sum(-1) / top.clamp_min(torch.finfo(top.dtype).tiny), 1.0)
     return torch.where(finite, rank, torch.nan)
+
+
+def compute_sigma(x_ETD: torch.Tensor) -> torch.Tensor:
+    """Singular values (E, min(T, D)) of centred token matrices in float64, largest first; NaN for one that is not finite."""
+    centred = centre(x_ETD.double())
+    finite = centred.isfinite().all(-1).all(-1)[..., None]
+    return torch.where(finite, torch.linalg.svdvals(torch.where(finite[..., None], centred, 0.0)), torch.nan)
+
+
+def compute_gap(x_ETD: torch.Tensor) -> torch.Tensor:
+    """Spectral gap sigma_2 / sigma_1 (E,) of centred token matrices (source paper, appendix G): 0 at the collapse and without spread."""
+    sigma = compute_sigma(x_ETD)
+    return sigma[..., 1] / sigma[..., 0].clamp_min(torch.finfo(sigma.dtype).tiny)
 
 
 def compute_effective_rank(x_ETD: torch.Tensor) -> torch.Tensor:
@@ -50,21 +73,16 @@ def compute_effective_rank(x_ETD: torch.Tensor) -> torch.Tensor:
 
     A matrix without spread has rank 1, one that is not finite has rank NaN.
     """
-    centred = centre(x_ETD).double()
-    finite = centred.isfinite().all(-1).all(-1)
-    sigma = torch.linalg.svdvals(torch.where(finite[..., None, None], centred, 0.0))
-    p = sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)
-    return torch.where(finite, torch.special.entr(p).sum(-1).exp(), torch.nan)
+    sigma = compute_sigma(x_ETD)
+    return torch.special.entr(sigma / sigma.sum(-1, keepdim=True).clamp_min(torch.finfo(sigma.dtype).tiny)).sum(-1).exp()
 
 
-def compute_cosine(x_ETD: torch.Tensor) -> torch.Tensor:
-    """Mean squared cosine (E,) between different rows of centred token matrices: (T^2 U - T) / (T (T - 1)) of KAT-1."""
-    unit = torch.nn.functional.normalize(centre(x_ETD).double(), dim=-1, eps=1e-300)
-    tokens = x_ETD.shape[-2]
-    return ((unit.transpose(-1, -2) @ unit).square().sum((-1, -2)) - tokens) / (tokens * (tokens - 1))
-
-
-READINGS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {"cosine": compute_cosine, "effective_rank": compute_effective_rank}
+READINGS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "cosine": lambda x_ETD: compute_cosine(x_ETD.double()),
+    "effective_rank": compute_effective_rank,
+    "gap": compute_gap,
+    "uncentred_rank": compute_uncentred_rank,
+}
 """What a run may have measured beside rank, residual and loss, from the last block's token matrices (E, T, D)."""
 
 
@@ -180,10 +198,15 @@ def force_ratio(
     return push.norm(dim=1) / task.norm(dim=1)
 
 
-def term_push(passed: KernelPass | TorchPass, kind: str, healthy: float, sequences: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """A term's value per block (L, M), and the gradient (L, M, N, D) of each on the stream after its own block."""
+def term_push(
+    passed: KernelPass | TorchPass, kind: str, healthy: float, sequences: int, start: torch.Tensor | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """A term's value per block (L, M), and the gradient (L, M, N, D) of each on the stream after its own block.
+
+    `start` (L * M * B, D) are top directions to begin from: eight power steps find them alone only where the spread is collapsed.
+    """
     stream = passed.stream.detach().requires_grad_()
-    values = block_terms([kind] * stream.shape[1], stream, sequences, torch.full_like(stream[0, :, 0, 0], healthy))
+    values = block_terms([kind] * stream.shape[1], stream, sequences, torch.full_like(stream[0, :, 0, 0], healthy), start)
     return values.detach(), torch.autograd.grad(values.sum(), stream)[0]
 
 

@@ -1,7 +1,8 @@
 """The added losses on the token representations of every block; `none` is an entry like the others.
 
 Source paper, section 2: with the centred token matrix X and E what its top direction leaves, Q = |E| / sigma_1,
-the penalty is 1 - Q^2 / (d - 1) and the hinge max(0, s_0 - Q).
+the penalty is 1 - Q^2 / (d - 1), the hinge max(0, s_0 - Q), and the cosine term the mean squared cosine between
+different centred rows.
 """
 
 from __future__ import annotations
@@ -18,17 +19,20 @@ GUARD = 1e-30
 
 
 class Spread(NamedTuple):
-    """What a term may be made of, per token matrix: Q = |E| / sigma_1, its width d, and the healthy value s_0."""
+    """What a term may be made of, per token matrix: Q = |E| / sigma_1, its width d, the healthy value s_0, and the mean squared cosine."""
 
     q: torch.Tensor
     width: int
     healthy: torch.Tensor
+    cosine: torch.Tensor
+    """Zero where no term of the stack is made of it."""
 
 
 TERMS: dict[str, Callable[[Spread], torch.Tensor]] = {
     "none": lambda spread: torch.zeros_like(spread.q),
     "penalty": lambda spread: 1 - spread.q.square() / (spread.width - 1),
     "hinge": lambda spread: (spread.healthy - spread.q).clamp_min(0),
+    "cosine": lambda spread: spread.cosine,
 }
 
 
@@ -104,6 +108,17 @@ class Deflation(torch.autograd.Function):
         return dx, None, None
 
 
+def compute_cosine(x_ETD: torch.Tensor) -> torch.Tensor:
+    """Mean squared cosine (E,) between different rows of centred token matrices: (T^2 U - T) / (T (T - 1)) of KAT-1.
+
+    U is the mean with the diagonal, |Xhat^T Xhat|_F^2 / T^2, so that no T x T matrix is formed. Its gradient on a row is
+    4 / (T (T - 1) |x|) (I - xhat xhat^T) Xhat^T Xhat xhat: the 1 / |x| is why it neither fades nor stays near the collapse.
+    """
+    unit = torch.nn.functional.normalize(centre(x_ETD), dim=-1, eps=GUARD)
+    tokens = x_ETD.shape[-2]
+    return ((unit.transpose(-1, -2) @ unit).square().sum((-1, -2)) - tokens) / (tokens * (tokens - 1))
+
+
 def block_terms(
     kinds: Sequence[str], stream_LMND: torch.Tensor, sequences: int, healthy_M: torch.Tensor, start: torch.Tensor | None = None
 ) -> torch.Tensor:
@@ -112,7 +127,9 @@ def block_terms(
     `start` (L * M * B, D) are the top directions of an earlier step to begin from; they are overwritten.
     """
     blocks, models, rows, width = stream_LMND.shape
-    q = compute_q(stream_LMND.reshape(-1, rows // sequences, width), start_ED=start).view(blocks, models, sequences)
-    spread = Spread(q, width, healthy_M.view(1, -1, 1))
+    matrices = stream_LMND.reshape(-1, rows // sequences, width)
+    q = compute_q(matrices, start_ED=start).view(blocks, models, sequences)
+    cosine = compute_cosine(matrices).view(q.shape) if "cosine" in kinds else torch.zeros_like(q)
+    spread = Spread(q, width, healthy_M.view(1, -1, 1), cosine)
     values = {kind: TERMS[kind](spread).mean(-1) for kind in set(kinds)}
     return torch.stack([values[kind][:, index] for index, kind in enumerate(kinds)], 1)

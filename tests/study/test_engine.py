@@ -231,4 +231,4 @@ def test_a_signal_is_heard_until_the_end(monkeypatch, method, clock):
 
 def test_an_unknown_term_is_refused():
     """A misspelt term names its run and the terms there are."""
-    assert refusal(Run, "hing/0", 0, 5, term="hing") == "run hing/0: unknown term 'hing'; expected none, penalty, hinge"
+    assert refusal(Run, "hing/0", 0, 5, term="hing") == "run hing/0: unknown term 'hing'; expected none, penalty, hinge, cosine"

@@ -28,7 +28,7 @@ def exact_q(x_TD: torch.Tensor) -> float:
 
 def term(kind: str, q: torch.Tensor, width: int = 2, healthy: float = 3.0) -> torch.Tensor:
     """A term of the table at a spread."""
-    return TERMS[kind](Spread(q, width, torch.full_like(q, healthy)))
+    return TERMS[kind](Spread(q, width, torch.full_like(q, healthy), torch.zeros_like(q)))
 
 
 def gradient(loss, x: torch.Tensor) -> torch.Tensor:
