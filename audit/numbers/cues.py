@@ -8,9 +8,12 @@ from functools import cached_property
 from audit.numbers.stream import CITE, REF
 
 __all__ = [
-    "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED", "DESIGN_VERB", "HARDWARE", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME", "LENGTH", "LINKED_DESIGN", "MONTH_AFTER",
-    "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN", "PHYSICAL", "PLURAL", "PRIMITIVE", "PRODUCT", "PROPER", "QUALIFIED", "RELATION", "SAMPLE", "SOFTWARE", "SPAN", "STATISTIC",
-    "STATISTIC_TEXT", "THERMAL", "UNIT", "VERBISH", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
+    "AT_TIME", "AT_VALUE", "BACKGROUND_TITLE", "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED",
+    "DESIGN_VERB", "DRAWN_FROM", "EVERYWHERE", "HARDWARE", "HOLDING", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME",
+    "LENGTH", "LIMIT_CLASS", "LINKED_DESIGN", "METHOD_TITLE", "MONTH_AFTER", "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN",
+    "PAGE_AFTER", "PHYSICAL", "PLURAL", "POSTAL", "PRIMITIVE", "CAPITAL", "COMMAND", "TEX_UNIT", "PRODUCT", "PRODUCT_NAME", "PROPER", "QUALIFIED", "RELATION",
+    "RESTRICTED", "SAMPLE", "SECTIONED", "SOFTWARE", "SPAN", "STATISTIC", "STATISTIC_TEXT", "STRONG_COUNT", "THERMAL",
+    "TIME", "UNIT", "VERBISH", "VOLUME_AFTER", "VOLUME_BEFORE", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
 ]  # fmt: skip
 
 I = re.IGNORECASE  # noqa: E741
@@ -35,9 +38,17 @@ class Cue:
         return self._compiled.match
 
 
+METHOD_TITLE = Cue(
+    r"\b(?:methods?|methodology|materials?|experimental (?:set-?up|details?|procedures?|design|protocol)|set-?up|implementation|participants|procedures?|protocol|(?:simulation|computational|training|numerical|technical) details|"
+    r"hyper-?parameters?|apparatus|stimuli|sample preparation|statistical analys[ei]s|study design|instruments?|reagents|observations and data reduction|sampling)\b|^experimental$|^computational$",
+    I,
+)  # fmt: skip
+BACKGROUND_TITLE = Cue(r"\b(?:introduction|related work|background|previous work|prior work|literature|state of the art|motivation|theory)\b", I)
 LENGTH = Cue(
     r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)"
 )
+COMMAND = Cue(r"\\[A-Za-z@]+\s*=?\s*-?$")
+TEX_UNIT = Cue(r"\s*(?:true)?(?:pt|pc|in|bp|cm|mm|dd|cc|sp|ex|em)(?![A-Za-z])")
 PRIMITIVE = Cue(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
@@ -72,10 +83,12 @@ SOFTWARE = Cue(
 NAME_HYPHEN = Cue(
     r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
 )
+PRODUCT_NAME = Cue(r"\b[A-Z][a-z]+[A-Z][A-Za-z]*[\s\u00a0]$")
+CAPITAL = Cue(r"(?:^|[.;:!?]\s*|\s)(?!(?:Only|About|Around|Nearly|Over|Almost|At|In|On|By|Of|For|From|To|The|All|And|But|Some|Just|With|Within|Between|Under|Above|Below|After|Until|Up|Roughly|Approximately|Exactly|These|Those|Our|Their|Its|Another|Mean|Median|Score|Accuracy|Total|Ours|Baseline)\b)[A-Z][a-z]+[\s\u00a0]$")
 PROPER = Cue(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = Cue(
-    r"(?:https?:|www\.|doi|arxiv|isbn|issn|pmid|orcid|grants?\b|licen[cs]e|\bid\b|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|\blot\b|patent|zip|postal|phone|tel|commit|@)"
-    r"[^.;]{0,24}$|[/@_]\S*$|\S+://\S*$",
+    r"(?<![A-Za-z\\])(?:doi|arxiv|isbn|issn|pmid|orcid|grants?(?: agreements?)?|licen[cs]e|id|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|lot|patent|zip|postal|phone|tel|commit|registration|identifier|project)"
+    r"(?:[\s\u00a0:.#(]|nos?\b|numbers?\b|codes?\b|ids?\b)*[A-Za-z]{0,6}[-/]?(?:[A-Z0-9][A-Za-z0-9]*[-/.])*$|(?:https?:|www\.)\S*$|[/@_][^\s=(]*$|\S+://\S*$",
     I,
 )  # fmt: skip
 
@@ -91,8 +104,8 @@ YEAR_AFTER = Cue(
 )
 
 STATISTIC = Cue(
-    r"(?:^|[\s,;(\ue007])(?:p|P|r|R|F|t|z|Z|d|g|U|W|M|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta(?!_\ue007?\d)|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
-    r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14})?[\s\u200b]*(?:[=<>≈≤≥]|\\equiv)[\s\u2009]*[-\u2212+]?$"
+    r"(?:^|[\s,;(\ue007])(?P<symbol>p|P|r|R|F|t|z|Z|d|g|U|W|M|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta(?!_\ue007?\d)|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
+    r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14})?[\s\u200b]*(?P<relation>[=<>≈≤≥]|\\equiv)[\s\u2009]*[-\u2212+]?$"
 )
 STATISTIC_TEXT = Cue(
     r"(?:^|[\s,;(])(?:[pPrtFdzZgUWb]|SD|SE|SEM|M|Mdn|CI|AUC|R2|F1|OR|HR|RR|ICC|IQR|BF10|\\chi\^2)\s*(?:\([^)]*\))?\s*[=<>≈≤≥:]\s*[-\u2212]?$"
@@ -134,10 +147,10 @@ WEAK_DESIGN = Cue(
 )  # fmt: skip
 DESIGN_VERB = Cue(
     r"\b(?:we (?:\w+ly )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|split|scale|limit|label|normali[sz]e)d?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
-    r"compris(?:es?|ed|ing)|contain(?:s|ed|ing)?|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
+    r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|var(?:y|ied|ying)|swe(?:ep|pt)|administered|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
-    r"appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
+    r"subsampled?|chose|(?:was|were) added|performed with|appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
     r"completed|annotated|capped|truncated|padded|resized|cropped|divided|partitioned|held out|reserved?|paid|compensated|followed for|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
     I,
 )  # fmt: skip
@@ -155,13 +168,29 @@ LAYOUT_NAME = Cue(
     r"\\(?:arraystretch|baselinestretch|[A-Za-z@]*(?:sep|width|height|skip|size|fraction|number|depth|stretch|margin|penalty|limit))\s*\}?\s*(?:\[\d\])?\s*$"
 )
 HYPHENATED = Cue(
-    r"-(?:bit|layer|layered|fold|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)"
+    r"-(?:bit|layer|layered|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)"
 )
 PRODUCT = Cue(r"\s*×\s*\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 CLAIM = Cue(
     r"\b(?:f[oi]und|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
-    r"average (?!over)|scores?|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result\w*|grew|"
-    r"declin\w+|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
+    r"average (?!over)|scores?|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"
+    r"declin\w+|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip
 OWN = Cue(r"\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the present)\b", I)
+HOLDING = Cue(r"\b(?:data ?sets?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?)\b[^.;]{0,60}$", I)
+"""What a data set or a network consists of."""
+RESTRICTED = Cue(r"\b(?:with|and|,|has|have|having)\s+(?:an?\s+)?(?:[A-Za-z-]+\s+){1,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
+"""A clause that picks out what is looked at: `with a support higher than`."""
+STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|repetitions|replicates|restarts|epochs|permutations|resamples)\b", I)
+DRAWN_FROM = Cue(r"\b(?:from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
+AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
+SECTIONED = Cue(r"\s*(?:[:.(\u2014\u2013]|$)")
+VOLUME_BEFORE = Cue(r"\b\d+\s*(?:\(\d+\)\s*)?[,:]\s*(?:\d+\s*[\u2013-]+\s*)?$")
+VOLUME_AFTER = Cue(r"\s*(?:\(\d+\))?\s*[,:]\s*[A-Z]?\d+(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")
+PAGE_AFTER = Cue(r"(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")
+POSTAL = Cue(r"\b[A-Z]{2},?[\s\u00a0]*$")
+LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed) as\b[^.;]{0,60}$", I)
+EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)
+AT_TIME = Cue(r"\b(?:at|after|within|by)\s*$", I)
+TIME = Cue(r"[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)

@@ -17,7 +17,7 @@ HIDDEN = frozenset({"comment"})
 INLINE_VERBATIM = frozenset({"\\verb", "\\verb*", "\\lstinline", "\\mintinline", "\\Verb", "\\Verb*"})
 
 TOKEN = re.compile(
-    r"(?P<comment>%[^\n]*(?:\n[ \t]*(?!\n))?)"
+    r"(?P<comment>%[^\n]*(?:\n[ \t]*+(?!\n))?)"
     r"|(?P<command>\\(?:[A-Za-z@]+\*?|\n|[^A-Za-z@\n]|\Z))"
     r"|(?P<math>\$)"
     r"|(?P<open>\{)|(?P<close>\})"

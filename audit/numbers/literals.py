@@ -22,7 +22,7 @@ BODY = (
 )
 POWER = rf"{SPACE}*[×·]{SPACE}*10{SPACE}*\^{SPACE}*[+{MINUS}]?\d+{SCRIPT_END}?|[eE][+{MINUS}]?\d+(?![\w.])|\^[+{MINUS}]?\d+{SCRIPT_END}?"
 TAIL = (
-    rf"(?P<power>{POWER})?(?P<uncertainty>\(\d+(?:\.\d+)?\)(?=\W|$))?(?P<fraction>/\d+(?![\d.]))?"
+    rf"(?P<uncertainty>\(\d+(?:\.\d+)?\)(?=\W|$))?(?P<power>{POWER})?(?P<fraction>/\d+(?![\d.]))?"
     rf"(?P<percent>{SPACE}?[%‰]|{SPACE}per\s?cent(?:age points?)?\b|-percent\b)?"
 )
 HEAD = rf"(?=[\d.+±{MINUS}])(?P<sign>(?<![\w.,)\]{MINUS}{SCRIPT_END}])[{MINUS}+±](?=[\d.]))?"
@@ -121,6 +121,8 @@ def close_pairs(source: str, start: int, end: int) -> tuple[int, int]:
     missing = source.count("{", start, end) - source.count("}", start, end)
     while missing > 0 and source[end : end + 1] == "}":
         end, missing = end + 1, missing - 1
+    while missing < 0 and source[start - 1 : start] == "{":
+        start, missing = start - 1, missing + 1
     if source.count("$", start, end) % 2:
         if source[end : end + 1] == "$":
             end += 1

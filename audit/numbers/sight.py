@@ -95,6 +95,20 @@ class Sight:
         end = self.formula[1] if self.formula else self.literal.end
         return self.text[self.literal.end : min(end, self.literal.end + REACH)].replace(ARGUMENT, "")
 
+    @cached_property
+    def section(self) -> str:
+        """`method`, `background` or nothing: what the title of the section around says it is about."""
+        index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
+        title = self.reading.sections[index][1] if index >= 0 else ""
+        return "method" if cues.METHOD_TITLE.search(title) else "background" if cues.BACKGROUND_TITLE.search(title) else ""
+
+    @cached_property
+    def round(self) -> bool:
+        """Whether the number is one that people choose: at most two digits before its zeros, or a power of two."""
+        digits = re.sub(r"\D", "", self.literal.plain)
+        value = int(digits or 0)
+        return len(digits.strip("0")) <= 2 or value & (value - 1) == 0
+
     @property
     def prose(self) -> bool:
         """Whether the literal reads as prose: outside formulas, or alone in one."""

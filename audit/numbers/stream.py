@@ -126,4 +126,6 @@ class Reading:
     """Every command that is executed, with its place."""
     named: list[tuple[str, int]] = field(default_factory=list)
     """Commands that stand as another's argument without braces (`\\def\\x`, `\\setlength\\parskip`)."""
+    sections: list[tuple[int, str]] = field(default_factory=list)
+    """Where in `main` a section begins, and its title."""
     unread: list[Unread] = field(default_factory=list)

@@ -1,0 +1,206 @@
+"""Contexts: what stands around a literal, one small predicate a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from audit.numbers import cues
+from audit.numbers.sight import Sight
+from audit.numbers.tables import in_table
+
+DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
+FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
+
+
+LETTERS = frozenset("zdgrRUWM")
+"""Statistics with the name of a letter that names many other things."""
+
+
+def in_definition(sight: Sight) -> bool:
+    return bool(sight.frame.inside & (DEFINERS | {"title"}))
+
+
+def defines_layout(sight: Sight) -> object:
+    """Inside the body of a definition whose name is a length's or stretch's."""
+    frame = sight.frame
+    while frame.parent is not None and not (frame.kind == "argument" and frame.name in DEFINERS):
+        frame = frame.parent
+    return frame.parent is not None and cues.LAYOUT_NAME.search(sight.reading.source, max(0, frame.start - 60), frame.start)
+
+
+def is_length(sight: Sight) -> object:
+    """A length of the page: in its own units, after a register or at once after a command."""
+    if cues.LENGTH.match(sight.after):
+        return True
+    if "\\" not in sight.before:
+        return False
+    return cues.PRIMITIVE.search(sight.before) or (not sight.frame.math and cues.COMMAND.search(sight.before) and cues.TEX_UNIT.match(sight.after))
+
+
+def opaque(name: str) -> Callable[[Sight], object]:
+    return lambda sight: sight.frame.opaque == name
+
+
+def is_year(sight: Sight) -> object:
+    literal = sight.literal
+    if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d", literal.plain) and literal.text.isdigit()):
+        return False
+    return cues.YEAR_BEFORE.search(sight.before[-14:]) and cues.YEAR_AFTER.match(sight.after)
+
+
+def is_index(sight: Sight) -> object:
+    if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind == "decimal"):
+        return False
+    if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
+        return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
+    if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*out of\s", sight.after):
+        return False
+    verb = cues.VERBISH.search(sight.before[-12:]) and cues.PLURAL.match(sight.after)
+    return not verb and not cues.PHYSICAL.match(sight.after)
+
+
+def is_name(sight: Sight) -> object:
+    glued = sight.text[sight.literal.start - 1 : sight.literal.start]
+    return not sight.frame.math and (glued.isalpha() or glued == "_" or cues.NAME_HYPHEN.search(sight.before[-30:]))
+
+
+def is_proper(sight: Sight) -> object:
+    """`Model 2`, `Finding 1 (`: a small integer that counts a thing with a capital name."""
+    if sight.frame.math or sight.literal.percent or not sight.integer or len(sight.literal.plain) > 2:
+        return False
+    if cues.PRODUCT_NAME.search(sight.before[-24:]):
+        return True
+    if cues.PROPER.search(sight.before[-24:]):
+        return not cues.PLURAL.match(sight.after) and not cues.PHYSICAL.match(sight.after)
+    return cues.CAPITAL.search(sight.before[-24:]) and cues.SECTIONED.match(sight.after)
+
+
+def is_bibliographic(sight: Sight) -> object:
+    """Volume and page of a reference that is typed out, or a postal code."""
+    if sight.frame.math or not sight.literal.plain.replace("-", "").isdigit():
+        return False
+    if len(sight.literal.plain) >= 5 and cues.POSTAL.search(sight.before[-6:]) and not sight.literal.percent:
+        return True
+    return cues.VOLUME_AFTER.match(sight.after) or (cues.VOLUME_BEFORE.search(sight.before[-24:]) and cues.PAGE_AFTER.match(sight.after))
+
+
+def is_statistic(sight: Sight) -> object:
+    """`p = .03`, `F(2, 87) = 5.3`; an inequality reports p, F or t, a bare letter otherwise has a decimal value."""
+    if sight.prose and not sight.frame.math:
+        return cues.STATISTIC_TEXT.search(sight.before) and not is_level(sight)
+    if sight.frame.math != "inline" or sight.frame.script or not ends_relation(sight):
+        return False
+    found = cues.STATISTIC.search(sight.left)
+    if not found or is_level(sight):
+        return False
+    if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
+        return False
+    return not (sight.integer and found["symbol"] in LETTERS)
+
+
+def is_level(sight: Sight) -> object:
+    """A threshold of significance that was set, not found."""
+    return re.search(r"\b(?:considered|threshold|criterion|level|cut-?off|regarded|defined|taken|set|declared|deemed|if)\b", sight.sentence, re.I)
+
+
+def ends_relation(sight: Sight) -> object:
+    """Whether the literal is all that follows in its formula, units and further assignments apart."""
+    return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z]))?[\s\u2009]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
+
+
+def is_sample(sight: Sight) -> object:
+    return sight.literal.kind in ("integer", "power") and cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
+
+
+def is_found_value(sight: Sight) -> object:
+    """`symbol = number` closing an inline formula, in a sentence about an outcome."""
+    if sight.formula is None:
+        return False
+    return (
+        sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
+        and not re.search(r"[0-9]", sight.left.replace(" ", "")[:-1][-12:]) and sight.claims and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
+        and not is_level(sight) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and "∈" not in sight.left and "→" not in sight.left
+    )  # fmt: skip
+
+
+def is_setting(sight: Sight) -> object:
+    """`symbol = decimal` in a sentence that sets something."""
+    return sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
+
+
+def is_enumeration(sight: Sight) -> object:
+    return (
+        sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math
+        and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"[\d%]\s*\($", sight.before)
+    )  # fmt: skip
+
+
+def is_chosen(sight: Sight) -> bool:
+    """Whether a count looks like one that was chosen, not one that came out."""
+    return sight.round or not sight.integer or bool(cues.PHYSICAL.match(sight.after)) or bool(cues.HOLDING.search(sight.lead))
+
+
+def is_measured_noun(sight: Sight) -> object:
+    """A count of things in a sentence without an outcome; of runs, seeds or machines in any sentence."""
+    if not sight.prose or sight.literal.percent or not sight.integer:
+        return False
+    if cues.STRONG_COUNT.match(sight.after) and cues.DRAWN_FROM.search(sight.before[-20:]):
+        return True
+    return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight)
+
+
+def is_set_up(sight: Sight) -> object:
+    """Follows a verb of setting up, with no outcome before it."""
+    if in_table(sight):
+        return False
+    return (cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)) and not cues.CLAIM.search(sight.lead) and is_chosen(sight)
+
+
+def is_criterion(sight: Sight) -> object:
+    """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
+    return sight.prose and (cues.RESTRICTED.search(sight.lead) or cues.LIMIT_CLASS.search(sight.lead))
+
+
+def is_condition(sight: Sight) -> object:
+    """Under which something is measured: `with a load of 3`, `at x = 0.4`, `9.4 T in all experiments`."""
+    if not sight.prose or sight.literal.percent:
+        return False
+    if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
+        return not sight.claims or not sight.lead.rstrip()[-60:].rpartition(" with ")[1]
+    return cues.AT_VALUE.search(sight.lead) or (not sight.claims and cues.EVERYWHERE.search(sight.sentence))
+
+
+def is_weak_design(sight: Sight) -> object:
+    found = cues.WEAK_DESIGN.search(sight.lead) or cues.QUALIFIED.search(sight.lead)
+    return sight.prose and found and not sight.claims and not sight.literal.percent and is_chosen(sight)
+
+
+def is_span(sight: Sight) -> object:
+    """`over 9 years`, `across 5 seeds`; `at 60 degrees`; `at 5 years`."""
+    if not sight.prose or sight.literal.percent:
+        return False
+    spanned = sight.integer and cues.SPAN.search(sight.lead) and (cues.COUNTED.match(sight.after) or cues.PHYSICAL.match(sight.after)) and is_chosen(sight)
+    timed = sight.integer and re.search(r"\b(?:at|within)\s*$", sight.lead) and cues.TIME.match(sight.after)
+    return spanned or timed or (re.search(r"\bat\s*\$?$", sight.lead) and cues.THERMAL.match(sight.after))
+
+
+def is_method_unit(sight: Sight) -> object:
+    """A physical setting in a sentence without an outcome."""
+    return (
+        sight.prose
+        and re.search(r"\b(?:at|for|every|after|in|of|over)\s*$", sight.before, re.I)
+        and cues.PHYSICAL.match(sight.after)
+        and not sight.claims
+    )
+
+
+def is_method(sight: Sight) -> object:
+    """In a section on methods, in a sentence without an outcome."""
+    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight)
+
+
+def is_prose_of_preamble(sight: Sight) -> bool:
+    """Whether a command of the preamble holds sentences: an abstract, a title."""
+    return sight.frame.kind == "argument" and not sight.frame.opaque and len(re.findall(r"\b[a-z]{2,}\b", sight.before + " " + sight.after)) >= 6

@@ -1,0 +1,67 @@
+"""Quotation: whether a number is told from somebody else's work, by the citation beside it or by who is speaking."""
+
+from __future__ import annotations
+
+import re
+
+from audit.numbers import cues
+from audit.numbers.sight import Sight
+from audit.numbers.stream import CITE
+from audit.numbers.tables import in_table, row_of
+
+__all__ = ["is_quoted", "own_beside_citation"]
+
+REACH = 400
+PARAGRAPH = 1600
+NAME = r"[A-Z][\w'\u2019-]+"
+IN_TEXT = re.compile(
+    rf"\([^()]*?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]*\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
+)
+"""A citation that is typed: `(Name, 2018)`, `Name et al. (2018)`."""
+OTHERS = re.compile(
+    rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
+    rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?|\s+and\s+(?:colleagues|co-?workers|coworkers))"
+    rf"|{CITE}\s*(?:have\s+|had\s+|also\s+)?(?:found|report\w*|show\w*|observ\w+|estimat\w+|measur\w+|identif\w+|document\w*|propos\w+|stud\w+|examin\w+|analy[sz]\w+|survey\w+)\b"
+)
+"""Words by which a writer hands over to others."""
+POINTS_HERE = re.compile(r"\b(?:table|figure|fig\.|tab\.|appendix)\b", re.IGNORECASE)
+SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|consistent|compar\w+|in line|similar\w*)\b")
+
+
+def is_quoted(sight: Sight) -> object:
+    """Beside a citation in a sentence that does not speak of this work, or in a passage that tells what others found."""
+    if not sight.prose:
+        return False
+    if in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
+        return CITE in row_of(sight)
+    if cites(sight.sentence):
+        return not cues.OWN.search(sight.sentence) or handed_over(sight)
+    return not cues.OWN.search(sight.sentence) and (OTHERS.search(sight.sentence) or goes_on_telling(sight))
+
+
+def cites(text: str) -> object:
+    """Whether a text holds a citation, by command or typed."""
+    return CITE in text or IN_TEXT.search(text)
+
+
+def handed_over(sight: Sight) -> bool:
+    """Whether a citation follows the number closely, with no word of one's own between."""
+    offset = sight.literal.start - sight.span[0]
+    between, found, _ = sight.sentence[offset : offset + 60].partition(CITE)
+    return bool(found) and not cues.OWN.search(between) and not SETS_AGAINST.search(between)
+
+
+def goes_on_telling(sight: Sight) -> bool:
+    """Whether an earlier sentence of the paragraph handed over to others, and nobody has spoken of this work since."""
+    low = max(0, sight.span[0] - PARAGRAPH)
+    passage = sight.text[low : sight.span[0]].rpartition("\n\n")[2].replace("\n", " ")
+    told = max((match.end() for match in OTHERS.finditer(passage)), default=-1)
+    if told < 0 or not cites(passage):
+        return False
+    rest = passage[told:] + sight.sentence
+    return not cues.OWN.search(rest) and not POINTS_HERE.search(rest)
+
+
+def own_beside_citation(sight: Sight) -> bool:
+    """Whether a quoted number stands in a sentence with words of one's own."""
+    return bool(cues.OWN.search(sight.sentence))
