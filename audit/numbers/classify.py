@@ -9,18 +9,18 @@ from typing import Literal as Choice
 
 from audit.numbers import cues
 from audit.numbers.contexts import (
-    FRACTIONS, defines_layout, in_definition, is_bibliographic, is_condition, is_criterion, is_enumeration, is_found_value, is_index, is_length, is_measured_noun, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_sample, is_set_up, is_setting, is_span, is_statistic, is_weak_design, is_year, opaque,
+    FRACTIONS, defines_layout, in_definition, is_address, is_bibliographic, is_condition, is_confidence, is_criterion, is_enumeration, is_found_value, is_index, is_length, is_measured_noun, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_recruited, is_sample, is_set_up, is_setting, is_span, is_spread, is_statistic, is_weak_design, is_year, opaque,
 )  # fmt: skip
 from audit.numbers.literals import Literal
-from audit.numbers.quoting import is_quoted
+from audit.numbers.quoting import is_quoted, is_quoted_value
 from audit.numbers.sight import Sight
 from audit.numbers.stream import Reading
-from audit.numbers.tables import in_table, is_heading
+from audit.numbers.tables import in_design_column, in_table, is_heading
 
 __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
-LISTED = re.compile(r"[\s\u00a0$]*(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+LISTED = re.compile(rf"[\s\u00a0$]*(?:{cues.UNIT}(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
 INHERITED = frozenset({"named constant", "set up", "sized", "counted", "condition", "criterion", "method", "list"})
 
 
@@ -62,17 +62,19 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("product version", "reference", "a version of a named product", lambda s: not s.literal.percent and cues.SOFTWARE.search(s.before[-28:])),
     Rule("bibliographic", "reference", "volume or page of a typed reference, or a postal code", is_bibliographic),
-    Rule("author", "reference", "in the line of authors", lambda s: "author" in s.frame.inside),
+    Rule("address", "reference", "in the line of authors or an address", is_address),
     Rule("index", "reference", "counts a figure, section, step or the like", is_index),
     Rule("enumeration", "reference", "an item of an enumeration", is_enumeration),
     Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
     Rule("statistic", "result", "the value of a test statistic", is_statistic),
+    Rule("spread", "result", "a value with its spread", is_spread),
     Rule("sample size", "design", "a size that was set", is_sample),
+    Rule("quoted value", "reference", "a symbol's value, quoted beside a citation", is_quoted_value),
     Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and is_found_value(s)),
     Rule("setting", "design", "a symbol's value", lambda s: not s.prose and s.literal.kind != "integer" and is_setting(s)),
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
     Rule("quoted", "reference", "quoted beside a citation", is_quoted),
-    Rule("confidence", "design", "a level of confidence, a quantile or a fold", lambda s: cues.CONFIDENCE.match(s.after)),
+    Rule("confidence", "design", "a level of confidence, a quantile or a fold", is_confidence),
     Rule("proper name", "reference", "follows a proper name", is_proper),
     Rule("ordinal", "design", "counts a step, layer or the like", lambda s: cues.ORDINAL.match(s.after)),
     Rule("hyphenated", "design", "part of a compound such as 12-layer", lambda s: cues.HYPHENATED.match(s.after)),
@@ -83,6 +85,7 @@ RULES: tuple[Rule, ...] = (
         lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before)),
     ),
     Rule("heading", "design", "a table's row or column label", is_heading),
+    Rule("column", "design", "in a table's column of things chosen", in_design_column),
     Rule("condition", "design", "a condition under which something is measured", is_condition),
     Rule("criterion", "design", "a bound that was drawn", is_criterion),
     Rule("span", "design", "over how much something is measured, or at which temperature", is_span),
@@ -104,6 +107,7 @@ RULES: tuple[Rule, ...] = (
         "the value of a named constant",
         lambda s: not in_table(s) and not s.literal.percent and (cues.CERTAIN_DESIGN.search(s.lead) or cues.LINKED_DESIGN.search(s.lead)),
     ),
+    Rule("participants", "design", "who took part", is_recruited),
     Rule("set up", "design", "follows a verb of setting up", is_set_up),
     Rule("counted", "design", "counts things in a sentence without an outcome", is_measured_noun),
     Rule("sized", "design", "a size in a sentence without an outcome", is_weak_design),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from audit.numbers import cues
+from audit.numbers.literals import parse_decimal
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
@@ -44,6 +45,8 @@ def opaque(name: str) -> Callable[[Sight], object]:
 
 def is_year(sight: Sight) -> object:
     literal = sight.literal
+    if sight.integer and len(literal.text) == 2 and cues.YEAR_RANGE.search(sight.before[-10:]):
+        return True
     if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d", literal.plain) and literal.text.isdigit()):
         return False
     return cues.YEAR_BEFORE.search(sight.before[-14:]) and cues.YEAR_AFTER.match(sight.after)
@@ -62,6 +65,10 @@ def is_index(sight: Sight) -> object:
 
 def is_name(sight: Sight) -> object:
     glued = sight.text[sight.literal.start - 1 : sight.literal.start]
+    if re.match(r"D\b", sight.after):
+        return True
+    if sight.literal.text.isdigit() and len(sight.literal.text) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
+        return True
     return not sight.frame.math and (glued.isalpha() or glued == "_" or cues.NAME_HYPHEN.search(sight.before[-30:]))
 
 
@@ -74,6 +81,13 @@ def is_proper(sight: Sight) -> object:
     if cues.PROPER.search(sight.before[-24:]):
         return not cues.PLURAL.match(sight.after) and not cues.PHYSICAL.match(sight.after)
     return cues.CAPITAL.search(sight.before[-24:]) and cues.SECTIONED.match(sight.after)
+
+
+def is_address(sight: Sight) -> object:
+    """In the line of authors, or in an address: institutions and commas, and nothing is found there."""
+    return "author" in sight.frame.inside or (
+        not sight.frame.math and sight.integer and sight.sentence.count(",") > 2 and cues.ADDRESS.search(sight.sentence) and not sight.claims
+    )
 
 
 def is_bibliographic(sight: Sight) -> object:
@@ -96,7 +110,7 @@ def is_statistic(sight: Sight) -> object:
         return False
     if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
         return False
-    return not (sight.integer and found["symbol"] in LETTERS)
+    return not (sight.integer and found["symbol"] in LETTERS) and not re.search(r"[A-Za-z}\ue007\u200b]\s*\([^()]*$", sight.left)
 
 
 def is_level(sight: Sight) -> object:
@@ -109,7 +123,22 @@ def ends_relation(sight: Sight) -> object:
     return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z]))?[\s\u2009]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
 
 
+def is_spread(sight: Sight) -> object:
+    """A value with its spread, `2.24 \\pm 0.25`, in a formula that a sentence holds."""
+    if sight.frame.math != "inline" or sight.frame.script or cues.CONDITION.search(sight.lead):
+        return False
+    return re.match(r"[^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*[\d.]", sight.right) or re.search(r"[\d.][^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*$", sight.left)
+
+
+def is_confidence(sight: Sight) -> object:
+    """`95 % CI`, a quantile, a fold."""
+    value = parse_decimal(sight.literal.plain)
+    return cues.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
+
+
 def is_sample(sight: Sight) -> object:
+    if sight.claims and not sight.round:
+        return False
     return sight.literal.kind in ("integer", "power") and cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
 
 
@@ -122,6 +151,7 @@ def is_found_value(sight: Sight) -> object:
         and not re.search(r"[0-9]", sight.left.replace(" ", "")[:-1][-12:]) and sight.claims and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
         and not is_level(sight) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
         and "∈" not in sight.left and "→" not in sight.left
+        and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
     )  # fmt: skip
 
 
@@ -133,7 +163,7 @@ def is_setting(sight: Sight) -> object:
 def is_enumeration(sight: Sight) -> object:
     return (
         sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math
-        and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"[\d%]\s*\($", sight.before)
+        and not sight.literal.percent and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"[\d%]\s*\($", sight.before)
     )  # fmt: skip
 
 
@@ -158,6 +188,13 @@ def is_set_up(sight: Sight) -> object:
     return (cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)) and not cues.CLAIM.search(sight.lead) and is_chosen(sight)
 
 
+def is_recruited(sight: Sight) -> object:
+    """Who took part: numbers of a sentence on recruitment that tells no outcome but ages."""
+    if not sight.prose or sight.literal.percent or not cues.RECRUITED.search(sight.sentence):
+        return False
+    return not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
+
+
 def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     return sight.prose and (cues.RESTRICTED.search(sight.lead) or cues.LIMIT_CLASS.search(sight.lead))
@@ -169,6 +206,8 @@ def is_condition(sight: Sight) -> object:
         return False
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not sight.lead.rstrip()[-60:].rpartition(" with ")[1]
+    if cues.CLAUSE.search(sight.lead):
+        return True
     return cues.AT_VALUE.search(sight.lead) or (not sight.claims and cues.EVERYWHERE.search(sight.sentence))
 
 

@@ -11,7 +11,7 @@ __all__ = [
     "AT_TIME", "AT_VALUE", "BACKGROUND_TITLE", "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED",
     "DESIGN_VERB", "DRAWN_FROM", "EVERYWHERE", "HARDWARE", "HOLDING", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME",
     "LENGTH", "LIMIT_CLASS", "LINKED_DESIGN", "METHOD_TITLE", "MONTH_AFTER", "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN",
-    "PAGE_AFTER", "PHYSICAL", "PLURAL", "POSTAL", "PRIMITIVE", "CAPITAL", "COMMAND", "TEX_UNIT", "PRODUCT", "PRODUCT_NAME", "PROPER", "QUALIFIED", "RELATION",
+    "PAGE_AFTER", "PHYSICAL", "PLURAL", "POSTAL", "PRIMITIVE", "ADDRESS", "CATALOGUED", "CLAUSE", "DESCRIBED", "RECRUITED", "YEAR_RANGE", "CAPITAL", "COMMAND", "TEX_UNIT", "PRODUCT", "PRODUCT_NAME", "PROPER", "QUALIFIED", "RELATION",
     "RESTRICTED", "SAMPLE", "SECTIONED", "SOFTWARE", "SPAN", "STATISTIC", "STATISTIC_TEXT", "STRONG_COUNT", "THERMAL",
     "TIME", "UNIT", "VERBISH", "VOLUME_AFTER", "VOLUME_BEFORE", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
 ]  # fmt: skip
@@ -37,6 +37,10 @@ class Cue:
     def match(self):
         return self._compiled.match
 
+    def strip(self, text: str) -> str:
+        """The text without what matches."""
+        return self._compiled.sub("", text)
+
 
 METHOD_TITLE = Cue(
     r"\b(?:methods?|methodology|materials?|experimental (?:set-?up|details?|procedures?|design|protocol)|set-?up|implementation|participants|procedures?|protocol|(?:simulation|computational|training|numerical|technical) details|"
@@ -53,7 +57,7 @@ PRIMITIVE = Cue(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
 )
-UNIT = r"(?:°\s?C|°|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|weeks?|months?|years?|[munkM]?[gmlLMWVAJN]|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|kB|bits?|nats?|dB|eV|keV|MeV|GeV|Pa|kPa|mol|rpm)"
+UNIT = r"(?:°\s?C|°|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|weeks?|months?|years?|[munkMμµ]?[gmlLMWVAJN]|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|kB|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|mol|rpm)"
 PHYSICAL = Cue(rf"[\s-]*{UNIT}(?![A-Za-z])")
 
 CERTAIN_INDEX = Cue(
@@ -122,7 +126,7 @@ CERTAIN_DESIGN = Cue(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|(?<!'s )alpha|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
-    rf"excitation|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    rf"excitation|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
     I,
 )  # fmt: skip
 LINKED_DESIGN = Cue(
@@ -133,8 +137,15 @@ LINKED_DESIGN = Cue(
 QUALIFIED = Cue(
     r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I
 )
-CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
+CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?!total|sum|combined|mean|average|maximum)(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
 SPAN = Cue(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
+CLAUSE = Cue(r"(?:^|[,;:(\u2014]|--)\s*(?:and\s+|or\s+|but\s+|e\.g\.,?\s+|that is,\s+)?(?:when|if|whenever|assuming|suppose|provided|where|let|given that|once|unless|until)\b[^,;:]*$", I)
+"""A clause that says under which condition something holds."""
+RECRUITED = Cue(r"\b(?:recruited|participated|took part|volunteered|enrol(?:l)?ed|randomi[sz]ed|invited)\b", I)
+DESCRIBED = Cue(r"\b(?:mean|median|average)s?\b|\bages?\b|\bbetween\b|\byears\b|\bdiffer\w*", I)
+CATALOGUED = Cue(r"\b[A-Z]{2,}[\s\u00a0-]$")
+ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
+YEAR_RANGE = Cue(r"\b(?:1[89]|20)\d\d\s*(?:--?|\u2013|/)\s*$")
 THERMAL = Cue(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|k?Hz|bar|rpm|[mk]?V)(?![A-Za-z])")
 HARDWARE = Cue(
     r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |M |B )parameters|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b",
@@ -146,7 +157,7 @@ WEAK_DESIGN = Cue(
     I,
 )  # fmt: skip
 DESIGN_VERB = Cue(
-    r"\b(?:we (?:\w+ly )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|split|scale|limit|label|normali[sz]e)d?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
+    r"\b(?:we (?:\w+ly )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|split|scale|limit|label|normali[sz]e)d?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
     r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|var(?:y|ied|ying)|swe(?:ep|pt)|administered|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
@@ -170,7 +181,7 @@ LAYOUT_NAME = Cue(
 HYPHENATED = Cue(
     r"-(?:bit|layer|layered|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)"
 )
-PRODUCT = Cue(r"\s*×\s*\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
+PRODUCT = Cue(r"\s*(?:[A-Za-zμµ]{1,2}\s*)?[×x*]\s*\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 CLAIM = Cue(
     r"\b(?:f[oi]und|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
     r"average (?!over)|scores?|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"

@@ -44,7 +44,7 @@ VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reac
 WORDS = re.compile(
     rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
-    rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b"
+    rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"
     rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
     rf"|(?P<percent>{CARDINAL}\s+per\s?cent(?:age points?)?)\b"
     rf"|(?<!the )(?<!these )(?P<count>{CARDINAL})(?=\s+(?:\w+\s+){{1,2}}{VERBS}))",

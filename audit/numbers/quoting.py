@@ -7,9 +7,9 @@ import re
 from audit.numbers import cues
 from audit.numbers.sight import Sight
 from audit.numbers.stream import CITE
-from audit.numbers.tables import in_table, row_of
+from audit.numbers.tables import in_table, is_quoted_row
 
-__all__ = ["is_quoted", "own_beside_citation"]
+__all__ = ["is_quoted", "is_quoted_value", "own_beside_citation"]
 
 REACH = 400
 PARAGRAPH = 1600
@@ -33,7 +33,17 @@ def is_quoted(sight: Sight) -> object:
     if not sight.prose:
         return False
     if in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
-        return CITE in row_of(sight)
+        return is_quoted_row(sight)
+    return is_told(sight)
+
+
+def is_quoted_value(sight: Sight) -> object:
+    """`x = 0.4` in a sentence that tells what others found."""
+    return not sight.prose and sight.frame.math == "inline" and not sight.frame.script and sight.literal.kind != "integer" and is_told(sight)
+
+
+def is_told(sight: Sight) -> object:
+    """Whether the sentence is somebody else's."""
     if cites(sight.sentence):
         return not cues.OWN.search(sight.sentence) or handed_over(sight)
     return not cues.OWN.search(sight.sentence) and (OTHERS.search(sight.sentence) or goes_on_telling(sight))

@@ -128,4 +128,6 @@ class Reading:
     """Commands that stand as another's argument without braces (`\\def\\x`, `\\setlength\\parskip`)."""
     sections: list[tuple[int, str]] = field(default_factory=list)
     """Where in `main` a section begins, and its title."""
+    headers: dict[int, list[str]] = field(default_factory=dict)
+    """Cells of the last header row of each table, by where it begins in `main`."""
     unread: list[Unread] = field(default_factory=list)
