@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import cues
 from audit.numbers.contexts import (
-    FRACTIONS, defines_layout, in_definition, is_address, is_bibliographic, is_condition, is_confidence, is_criterion, is_enumeration, is_found_value, is_index, is_length, is_measured_noun, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_recruited, is_sample, is_set_up, is_setting, is_span, is_spread, is_statistic, is_weak_design, is_year, opaque,
+    FRACTIONS, defines_layout, in_definition, is_address, is_bibliographic, is_condition, is_confidence, is_criterion, is_enumeration, is_freedom, is_scale, is_found_value, is_index, is_length, is_measured_noun, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_recruited, is_sample, is_set_up, is_setting, is_span, is_spread, is_statistic, is_weak_design, is_year, opaque,
 )  # fmt: skip
 from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_quoted, is_quoted_value
@@ -73,6 +73,8 @@ RULES: tuple[Rule, ...] = (
     Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and is_found_value(s)),
     Rule("setting", "design", "a symbol's value", lambda s: not s.prose and s.literal.kind != "integer" and is_setting(s)),
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
+    Rule("degrees of freedom", "mathematics", "the degrees of freedom of a test", is_freedom),
+    Rule("coefficient", "mathematics", "multiplies a symbol", lambda s: re.match(r"[\s$]*×[\s$]*\\[a-z]+", s.after)),
     Rule("quoted", "reference", "quoted beside a citation", is_quoted),
     Rule("confidence", "design", "a level of confidence, a quantile or a fold", is_confidence),
     Rule("proper name", "reference", "follows a proper name", is_proper),
@@ -84,6 +86,7 @@ RULES: tuple[Rule, ...] = (
         "one of several dimensions",
         lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before)),
     ),
+    Rule("scale", "design", "the end of a scale", is_scale),
     Rule("heading", "design", "a table's row or column label", is_heading),
     Rule("column", "design", "in a table's column of things chosen", in_design_column),
     Rule("condition", "design", "a condition under which something is measured", is_condition),

@@ -49,7 +49,11 @@ def is_year(sight: Sight) -> object:
         return True
     if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d", literal.plain) and literal.text.isdigit()):
         return False
-    return cues.YEAR_BEFORE.search(sight.before[-14:]) and cues.YEAR_AFTER.match(sight.after)
+    if cues.YEAR_BEFORE.search(sight.before[-14:]) and cues.YEAR_AFTER.match(sight.after):
+        return True
+    if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
+        return False
+    return cues.DETERMINER.search(sight.before[-8:]) or not (cues.COUNTED.match(sight.after) or cues.PLURAL.match(sight.after) or re.match(r"[\s\u00a0]*$", sight.after))
 
 
 def is_index(sight: Sight) -> object:
@@ -185,14 +189,29 @@ def is_set_up(sight: Sight) -> object:
     """Follows a verb of setting up, with no outcome before it."""
     if in_table(sight):
         return False
-    return (cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)) and not cues.CLAIM.search(sight.lead) and is_chosen(sight)
+    found = cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)
+    return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
 
 
 def is_recruited(sight: Sight) -> object:
     """Who took part: numbers of a sentence on recruitment that tells no outcome but ages."""
     if not sight.prose or sight.literal.percent or not cues.RECRUITED.search(sight.sentence):
         return False
-    return not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
+    counted = sight.integer and not cues.DESCRIBED.search(sight.before[-40:])
+    return counted and not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
+
+
+def is_scale(sight: Sight) -> object:
+    """The ends of a scale: `between 0 and 1`, `from 0 to 100`."""
+    end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
+    if sight.literal.plain == "0":
+        return re.match(end, sight.after.replace("\u2009", " "))
+    return sight.literal.plain in ("1", "100") and re.search(r"(?<![\d.,])0[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*$", sight.before[-14:])
+
+
+def is_freedom(sight: Sight) -> object:
+    """The degrees of freedom in `t(29)`, `F(2, 87)`, written as text."""
+    return not sight.literal.percent and re.search(r"(?:\b[tFrHQz]|2\u200b?)[\s$]*\((?:\d+,[\s$]*)?$", sight.before[-16:]) and re.match(r"(?:,[\s$]*[\d.]+)?[\s$]*\)[\s$]*[=<>]", sight.after)
 
 
 def is_criterion(sight: Sight) -> object:

@@ -8,6 +8,7 @@ from functools import cached_property
 from audit.numbers.stream import CITE, REF
 
 __all__ = [
+    "DETERMINER", "PREPARING",
     "AT_TIME", "AT_VALUE", "BACKGROUND_TITLE", "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED",
     "DESIGN_VERB", "DRAWN_FROM", "EVERYWHERE", "HARDWARE", "HOLDING", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME",
     "LENGTH", "LIMIT_CLASS", "LINKED_DESIGN", "METHOD_TITLE", "MONTH_AFTER", "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN",
@@ -193,10 +194,12 @@ HOLDING = Cue(r"\b(?:data ?sets?|benchmarks?|corpus|corpora|models?|networks?|ar
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:with|and|,|has|have|having)\s+(?:an?\s+)?(?:[A-Za-z-]+\s+){1,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
-STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|repetitions|replicates|restarts|epochs|permutations|resamples)\b", I)
+STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|repetitions|replicates|restarts|epochs|permutations|resamples|replicates?)\b", I)
 DRAWN_FROM = Cue(r"\b(?:from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
 AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
-SECTIONED = Cue(r"\s*(?:[:.(\u2014\u2013]|$)")
+SECTIONED = Cue(r"[\s\u00a0]*(?:[:.(\u2014\u2013]|$|(?<=\s)[A-Z][a-z])")
+DETERMINER = Cue(r"\b(?:the|this|that|its|their)[\s\u00a0]$", I)
+PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|stir|warm|ramp|optimi|initiali|choos|chose|clip|default)", I)
 VOLUME_BEFORE = Cue(r"\b\d+\s*(?:\(\d+\)\s*)?[,:]\s*(?:\d+\s*[\u2013-]+\s*)?$")
 VOLUME_AFTER = Cue(r"\s*(?:\(\d+\))?\s*[,:]\s*[A-Z]?\d+(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")
 PAGE_AFTER = Cue(r"(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")

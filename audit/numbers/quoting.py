@@ -42,11 +42,19 @@ def is_quoted_value(sight: Sight) -> object:
     return not sight.prose and sight.frame.math == "inline" and not sight.frame.script and sight.literal.kind != "integer" and is_told(sight)
 
 
+def reviews(sight: Sight) -> bool:
+    """Whether the paragraph belongs to an introduction or a review and cites others before the sentence."""
+    if sight.section != "background":
+        return False
+    low = max(0, sight.span[0] - PARAGRAPH)
+    return bool(cites(sight.text[low : sight.span[0]].rpartition("\n\n")[2].replace("\n", " ")))
+
+
 def is_told(sight: Sight) -> object:
     """Whether the sentence is somebody else's."""
     if cites(sight.sentence):
         return not cues.OWN.search(sight.sentence) or handed_over(sight)
-    return not cues.OWN.search(sight.sentence) and (OTHERS.search(sight.sentence) or goes_on_telling(sight))
+    return not cues.OWN.search(sight.sentence) and (OTHERS.search(sight.sentence) or goes_on_telling(sight) or reviews(sight))
 
 
 def cites(text: str) -> object:

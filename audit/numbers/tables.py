@@ -24,7 +24,7 @@ DESIGN_COLUMN = re.compile(
 )
 """What heads a column of things that were chosen."""
 CLUTTER = re.compile(rf"[{ARGUMENT}{SEAM}$\u200b]|\\\\[A-Za-z]+|\\s+")
-BARE_VALUE = re.compile(r"[-\u2212+~≈<>]?\s*\d[\d.,]*\s*(?:%|[±(].*)?")
+BARE_VALUE = re.compile(r"[-\u2212+~≈<>(]*\s*\.?\d")
 PARAMETERS = re.compile(r"\b(?:hyper-?)?parameters?\b|\bsettings?\b|\boptions?\b", re.IGNORECASE)
 VALUES = re.compile(r"\s*(?:values?|settings?|defaults?|ranges?|choices?)\b", re.IGNORECASE)
 
@@ -101,7 +101,7 @@ def header_of(sight: Sight) -> list[str]:
         header: list[str] = []
         for row in sight.text[opened : opened + REACH].split(ROW):
             cells = [CLUTTER.sub(" ", cell).strip() for cell in row.split(CELL)]
-            if any(BARE_VALUE.fullmatch(cell) for cell in cells[1:]):
+            if header and any(BARE_VALUE.match(cell) for cell in cells[1:]):
                 break
             header = cells if len(cells) > 1 else header
         sight.reading.headers[opened] = header
