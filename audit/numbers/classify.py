@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import cues
 from audit.numbers.contexts import (
-    FRACTIONS, defines_layout, in_definition, is_address, is_bibliographic, is_condition, is_confidence, is_criterion, is_enumeration, is_freedom, is_scale, is_found_value, is_index, is_length, is_measured_noun, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_recruited, is_sample, is_set_up, is_setting, is_span, is_spread, is_statistic, is_weak_design, is_year, opaque,
+    FRACTIONS, defines_layout, in_definition, is_address, is_attribute, is_bibliographic, is_bound_of_error, is_cause, is_condition, is_confidence, is_criterion, is_digit, is_enumeration, is_exponent, is_found_range, is_freedom, is_scale, is_found_value, is_index, is_length, is_measured_noun, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_recruited, is_reference_mark, is_sample, is_set_up, is_setting, is_span, is_spread, is_statistic, is_weak_design, is_year, opaque,
 )  # fmt: skip
 from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_quoted, is_quoted_value
@@ -44,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     Rule("length", "layout", "a length of the page", is_length),
     Rule("words", "result", "a count or ratio in words", lambda s: s.literal.words and not s.frame.math and not is_quoted(s)),
     Rule("fraction", "mathematics", "part of a fraction or root", lambda s: bool(s.frame.inside & FRACTIONS)),
+    Rule("error", "result", "the error of a value", is_bound_of_error),
     Rule("script", "mathematics", "an exponent or index", lambda s: s.frame.script),
     Rule("date", "reference", "a date, a time or a version", lambda s: s.literal.kind in ("date", "time", "version")),
     Rule("name", "reference", "part of a name", is_name),
@@ -63,15 +64,19 @@ RULES: tuple[Rule, ...] = (
     Rule("product version", "reference", "a version of a named product", lambda s: not s.literal.percent and cues.SOFTWARE.search(s.before[-28:])),
     Rule("bibliographic", "reference", "volume or page of a typed reference, or a postal code", is_bibliographic),
     Rule("address", "reference", "in the line of authors or an address", is_address),
+    Rule("reference mark", "reference", "a typed citation", is_reference_mark),
     Rule("index", "reference", "counts a figure, section, step or the like", is_index),
     Rule("enumeration", "reference", "an item of an enumeration", is_enumeration),
     Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
     Rule("statistic", "result", "the value of a test statistic", is_statistic),
     Rule("spread", "result", "a value with its spread", is_spread),
+    Rule("found range", "result", "the range of a symbol in a sentence about an outcome", is_found_range),
     Rule("sample size", "design", "a size that was set", is_sample),
     Rule("quoted value", "reference", "a symbol's value, quoted beside a citation", is_quoted_value),
     Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and is_found_value(s)),
     Rule("setting", "design", "a symbol's value", lambda s: not s.prose and s.literal.kind != "integer" and is_setting(s)),
+    Rule("exponent", "mathematics", "a slope or power", is_exponent),
+    Rule("digit", "mathematics", "a digit as such", is_digit),
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
     Rule("degrees of freedom", "mathematics", "the degrees of freedom of a test", is_freedom),
     Rule("coefficient", "mathematics", "multiplies a symbol", lambda s: re.match(r"[\s$]*×[\s$]*\\[a-z]+", s.after)),
@@ -79,12 +84,14 @@ RULES: tuple[Rule, ...] = (
     Rule("confidence", "design", "a level of confidence, a quantile or a fold", is_confidence),
     Rule("proper name", "reference", "follows a proper name", is_proper),
     Rule("ordinal", "design", "counts a step, layer or the like", lambda s: cues.ORDINAL.match(s.after)),
+    Rule("attribute", "design", "a measure before a noun", is_attribute),
+    Rule("cause", "design", "a change at the head of a sentence on its effect", is_cause),
     Rule("hyphenated", "design", "part of a compound such as 12-layer", lambda s: cues.HYPHENATED.match(s.after)),
     Rule(
         "dimensions",
         "design",
         "one of several dimensions",
-        lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d\s*(?:×|[- ]by[- ])\s*$", s.before)),
+        lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d[\s$]*(?:[A-Za-zμµ]{1,2})?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$", s.before)),
     ),
     Rule("scale", "design", "the end of a scale", is_scale),
     Rule("heading", "design", "a table's row or column label", is_heading),

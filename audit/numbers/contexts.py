@@ -8,6 +8,7 @@ from collections.abc import Callable
 from audit.numbers import cues
 from audit.numbers.literals import parse_decimal
 from audit.numbers.sight import Sight
+from audit.numbers.stream import CELL
 from audit.numbers.tables import in_table
 
 DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
@@ -49,6 +50,8 @@ def is_year(sight: Sight) -> object:
         return True
     if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d", literal.plain) and literal.text.isdigit()):
         return False
+    if sight.before.strip() == "" and sight.after.strip() == "" and CELL in sight.text[max(0, literal.start - 80) : literal.end + 80]:
+        return False
     if cues.YEAR_BEFORE.search(sight.before[-14:]) and cues.YEAR_AFTER.match(sight.after):
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
@@ -69,7 +72,7 @@ def is_index(sight: Sight) -> object:
 
 def is_name(sight: Sight) -> object:
     glued = sight.text[sight.literal.start - 1 : sight.literal.start]
-    if re.match(r"D\b", sight.after):
+    if re.match(r"D\b", sight.after) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
         return True
     if sight.literal.text.isdigit() and len(sight.literal.text) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
         return True
@@ -98,7 +101,9 @@ def is_bibliographic(sight: Sight) -> object:
     """Volume and page of a reference that is typed out, or a postal code."""
     if sight.frame.math or not sight.literal.plain.replace("-", "").isdigit():
         return False
-    if len(sight.literal.plain) >= 5 and cues.POSTAL.search(sight.before[-6:]) and not sight.literal.percent:
+    if cues.STREET.match(sight.after):
+        return True
+    if len(sight.literal.plain) >= 4 and cues.POSTAL.search(sight.before[-12:]) and not sight.literal.percent:
         return True
     return cues.VOLUME_AFTER.match(sight.after) or (cues.VOLUME_BEFORE.search(sight.before[-24:]) and cues.PAGE_AFTER.match(sight.after))
 
@@ -110,7 +115,7 @@ def is_statistic(sight: Sight) -> object:
     if sight.frame.math != "inline" or sight.frame.script or not ends_relation(sight):
         return False
     found = cues.STATISTIC.search(sight.left)
-    if not found or is_level(sight):
+    if not found or (found["symbol"] in "pP" and is_level(sight)):
         return False
     if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
         return False
@@ -119,19 +124,31 @@ def is_statistic(sight: Sight) -> object:
 
 def is_level(sight: Sight) -> object:
     """A threshold of significance that was set, not found."""
-    return re.search(r"\b(?:considered|threshold|criterion|level|cut-?off|regarded|defined|taken|set|declared|deemed|if)\b", sight.sentence, re.I)
+    near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
+    return re.search(r"\b(?:considered|threshold|criterion|level|cut-?off|regarded|defined|taken|set|declared|deemed|if)\b", near, re.I)
 
 
 def ends_relation(sight: Sight) -> object:
     """Whether the literal is all that follows in its formula, units and further assignments apart."""
-    return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z]))?[\s\u2009]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
+    return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z])|(?:[A-Za-z]{{1,3}}|\\[A-Za-z]+)(?:_\S{{1,8}})?(?=[\s\u200b]*$))?[\s\u2009\u200b]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
 
 
 def is_spread(sight: Sight) -> object:
     """A value with its spread, `2.24 \\pm 0.25`, in a formula that a sentence holds."""
     if sight.frame.math != "inline" or sight.frame.script or cues.CONDITION.search(sight.lead):
         return False
+    if re.search(r"\)$", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
+        return True
     return re.match(r"[^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*[\d.]", sight.right) or re.search(r"[\d.][^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*$", sight.left)
+
+
+def is_bound_of_error(sight: Sight) -> object:
+    """The upper and the lower error of `36^{+5}_{-4}`."""
+    if not sight.frame.script or sight.frame.math != "inline":
+        return False
+    signs = r"[{}\s\u200b\u2009\ue007]*"
+    upper = re.search(rf"\d{signs}\^{signs}\+?$", sight.left) and re.match(rf"{signs}_{signs}[-\u2212]\d", sight.right)
+    return upper or re.search(rf"\^{signs}\+[\d.]+{signs}_{signs}[-\u2212]?$", sight.left)
 
 
 def is_confidence(sight: Sight) -> object:
@@ -143,7 +160,8 @@ def is_confidence(sight: Sight) -> object:
 def is_sample(sight: Sight) -> object:
     if sight.claims and not sight.round:
         return False
-    return sight.literal.kind in ("integer", "power") and cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
+    found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
+    return found and (sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN"))
 
 
 def is_found_value(sight: Sight) -> object:
@@ -157,6 +175,15 @@ def is_found_value(sight: Sight) -> object:
         and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
     )  # fmt: skip
+
+
+def is_found_range(sight: Sight) -> object:
+    """`0.33 < x < 0.55` in a sentence about an outcome, unless it says where to look."""
+    if sight.frame.math != "inline" or sight.frame.script or sight.formula is None or not sight.claims:
+        return False
+    start, end, _ = sight.formula
+    where = re.search(r"\b(?:at|for|with|where|when|if|over|in|from|to|on)\s*$", sight.text[max(0, start - 12) : start])
+    return not where and cues.BOTH_SIDES.match(sight.text[start:end])
 
 
 def is_setting(sight: Sight) -> object:
@@ -201,6 +228,18 @@ def is_recruited(sight: Sight) -> object:
     return counted and not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
 
 
+def is_digit(sight: Sight) -> object:
+    """A single digit alone in a formula, with no noun behind it, in a sentence without an outcome: `a $0$ otherwise`."""
+    if not sight.frame.math or len(sight.literal.text) > 1 or sight.claims or in_table(sight) or (sight.left + sight.right).strip():
+        return False
+    return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
+
+
+def is_exponent(sight: Sight) -> object:
+    """Whole numbers and fractions that name slopes and powers: `slopes $-2$ and $1/2$`."""
+    return sight.frame.math == "inline" and sight.literal.kind in ("integer", "fraction") and cues.SLOPES.search(sight.lead.replace("$", ""))
+
+
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`."""
     end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
@@ -216,7 +255,10 @@ def is_freedom(sight: Sight) -> object:
 
 def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
-    return sight.prose and (cues.RESTRICTED.search(sight.lead) or cues.LIMIT_CLASS.search(sight.lead))
+    if not sight.prose:
+        return False
+    restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
+    return restricted or cues.LIMIT_CLASS.search(sight.lead)
 
 
 def is_condition(sight: Sight) -> object:
@@ -224,8 +266,8 @@ def is_condition(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent:
         return False
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
-        return not sight.claims or not sight.lead.rstrip()[-60:].rpartition(" with ")[1]
-    if cues.CLAUSE.search(sight.lead):
+        return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
+    if cues.CLAUSE.search(sight.lead) or cues.LASTING.search(sight.lead) or re.search(r"\bper\s*$", sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after):
         return True
     return cues.AT_VALUE.search(sight.lead) or (not sight.claims and cues.EVERYWHERE.search(sight.sentence))
 
@@ -241,6 +283,7 @@ def is_span(sight: Sight) -> object:
         return False
     spanned = sight.integer and cues.SPAN.search(sight.lead) and (cues.COUNTED.match(sight.after) or cues.PHYSICAL.match(sight.after)) and is_chosen(sight)
     timed = sight.integer and re.search(r"\b(?:at|within)\s*$", sight.lead) and cues.TIME.match(sight.after)
+    timed = timed or (sight.integer and re.search(r"\bafter\s*$", sight.lead, re.I) and cues.POINT_IN_TIME.match(sight.after))
     return spanned or timed or (re.search(r"\bat\s*\$?$", sight.lead) and cues.THERMAL.match(sight.after))
 
 
@@ -248,10 +291,34 @@ def is_method_unit(sight: Sight) -> object:
     """A physical setting in a sentence without an outcome."""
     return (
         sight.prose
-        and re.search(r"\b(?:at|for|every|after|in|of|over)\s*$", sight.before, re.I)
         and cues.PHYSICAL.match(sight.after)
         and not sight.claims
+        and not in_table(sight)
+        and not cues.PREDICATE.search(sight.lead)
     )
+
+
+def is_attribute(sight: Sight) -> object:
+    """A measure before a noun, unless the noun is a change: `a 2-min cadence`, `4 mm disk`, `63x objective`."""
+    if not sight.prose or sight.literal.percent:
+        return False
+    if re.match(r"[x×][\s-](?:objective|magnification|zoom|lens|oil|coverage)", sight.after):
+        return True
+    found = cues.ATTRIBUTIVE.match(sight.after)
+    return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
+
+
+def is_cause(sight: Sight) -> object:
+    """The change at the head of a sentence that says what it causes: `A 10 % rise in x lowers y`."""
+    return sight.prose and cues.SUBJECT.search(sight.lead) and cues.CAUSES.match(sight.after) and re.match(r"[\s-]*\w*[\s-]*(?:points?\s+)?(?:increase|decrease|rise|fall|cut|change|drop|reduction|unit|sd|standard)", sight.after, re.I)
+
+
+def is_reference_mark(sight: Sight) -> object:
+    """`[12]`, `[3, 4]` in running text: a typed citation."""
+    if sight.frame.math or not sight.literal.text.isdigit() or len(sight.literal.text) > 3:
+        return False
+    opened = re.search(r"(?P<word>[A-Za-z.,~\u00a0]+)[\s\u00a0]*\[(?:\d{1,3}\s*[,;\u2013-]+\s*)*$", sight.before[-40:])
+    return opened and not re.search(r"(?:\b(?:CI|CrI|HDI|IQR|interval|range|between|domain|in|from)|,)$", opened["word"]) and re.match(r"(?:\s*[,;\u2013-]+\s*\d{1,3})*\s*\]", sight.after)
 
 
 def is_method(sight: Sight) -> object:

@@ -43,6 +43,7 @@ PARTS = "(?:hal(?:f|ves)|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ni
 VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
 WORDS = re.compile(
     rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
+    rf"|(?P<some>(?!one\b|a\b|half\b)(?:both|{CARDINAL}))\s+of\s+(?:the|these|our|them|its)\b(?!\s+(?:most|main|best|key|largest|major|oldest|simplest|authors?|few))"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
     rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"
     rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
@@ -186,7 +187,7 @@ def find_words(reading: Reading, text: str) -> Iterator[Literal]:
         if match is None:
             continue
         position = match.end()
-        start, end = next((match.span(name) for name in ("of", "none", "fold", "part", "percent", "count") if match[name]), match.span())
+        start, end = next((match.span(name) for name in ("of", "some", "none", "fold", "part", "percent", "count") if match[name]), match.span())
         frame = reading.main.frame(start)
         begin, stop = reading.main.source(start), reading.main.source_end(end - 1)
         shown = " ".join(reading.source[begin:stop].split())

@@ -24,8 +24,10 @@ OTHERS = re.compile(
     rf"|{CITE}\s*(?:have\s+|had\s+|also\s+)?(?:found|report\w*|show\w*|observ\w+|estimat\w+|measur\w+|identif\w+|document\w*|propos\w+|stud\w+|examin\w+|analy[sz]\w+|survey\w+)\b"
 )
 """Words by which a writer hands over to others."""
+PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
+AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value)\b")
 POINTS_HERE = re.compile(r"\b(?:table|figure|fig\.|tab\.|appendix)\b", re.IGNORECASE)
-SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|consistent|compar\w+|in line|similar\w*)\b")
+SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|close to|near|consistent|compar\w+|in line|similar\w*)\b")
 
 
 def is_quoted(sight: Sight) -> object:
@@ -53,7 +55,7 @@ def reviews(sight: Sight) -> bool:
 def is_told(sight: Sight) -> object:
     """Whether the sentence is somebody else's."""
     if cites(sight.sentence):
-        return not cues.OWN.search(sight.sentence) or handed_over(sight)
+        return handed_over(sight) if cues.OWN.search(sight.sentence) else not set_against(sight)
     return not cues.OWN.search(sight.sentence) and (OTHERS.search(sight.sentence) or goes_on_telling(sight) or reviews(sight))
 
 
@@ -69,10 +71,19 @@ def handed_over(sight: Sight) -> bool:
     return bool(found) and not cues.OWN.search(between) and not SETS_AGAINST.search(between)
 
 
+def set_against(sight: Sight) -> bool:
+    """Whether the sentence sets the number against what it cites further on."""
+    ahead, found, _ = sight.sentence[sight.literal.end - sight.span[0] :].partition(CITE)
+    return bool(found and AGREES.search(ahead))
+
+
 def goes_on_telling(sight: Sight) -> bool:
     """Whether an earlier sentence of the paragraph handed over to others, and nobody has spoken of this work since."""
     low = max(0, sight.span[0] - PARAGRAPH)
     passage = sight.text[low : sight.span[0]].rpartition("\n\n")[2].replace("\n", " ")
+    last = passage[-REACH:].rstrip(". ").rpartition(". ")[2]
+    if PRONOUN.match(sight.sentence) and cites(last):
+        return not cues.OWN.search(last)
     told = max((match.end() for match in OTHERS.finditer(passage)), default=-1)
     if told < 0 or not cites(passage):
         return False

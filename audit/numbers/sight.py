@@ -81,7 +81,7 @@ class Sight:
         rest = re.sub(r"\d+(?:[.,\ufe50]\d+)*|\.\d+", "", self.text[start:end])
         rest = re.sub(r"10\^|\^[-\u2212+]?\u200b?", "", rest)
         rest = FORMULA_FILL.sub("", rest)
-        return rest == "" or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
+        return rest in ("", "\\sigma") or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
 
     @cached_property
     def left(self) -> str:

@@ -75,9 +75,10 @@ def table_start(sight: Sight) -> int:
 
 
 def is_quoted_row(sight: Sight) -> bool:
-    """Whether the row tells what a cited study found: its subject is a study with authors, or a column names the source."""
+    """Whether the row tells what a cited study found: its subject is a study with authors, a column names the source,
+    or a count belongs to a thing that is cited."""
     first, *cells = row_of(sight).lstrip(ROW).split(CELL)
-    return bool(NAMED_STUDY.search(first)) or any(CITE in cell for cell in cells)
+    return bool(NAMED_STUDY.search(first)) or any(CITE in cell for cell in cells) or (CITE in first and sight.integer and not sight.literal.percent)
 
 
 def in_design_column(sight: Sight) -> bool:
