@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import cues
 from audit.numbers.contexts import (
-    FRACTIONS, defines_layout, in_definition, is_address, is_attribute, is_bibliographic, is_bound_of_error, is_cause, is_condition, is_confidence, is_criterion, is_digit, is_enumeration, is_exponent, is_found_range, is_freedom, is_scale, is_found_value, is_index, is_length, is_measured_noun, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_recruited, is_reference_mark, is_sample, is_set_up, is_setting, is_span, is_spread, is_statistic, is_weak_design, is_year, opaque,
+    FRACTIONS, defines_layout, in_definition, is_address, is_attribute, is_bibliographic, is_bound_of_error, is_cause, is_comparison, is_condition, is_confidence, is_criterion, is_digit, is_enumeration, is_exponent, is_found_range, is_freedom, is_scale, is_found_value, is_index, is_legend, is_length, is_measured_noun, is_ordinal, is_method, is_method_unit, is_name, is_proper, is_prose_of_preamble, is_recruited, is_reference_mark, is_sample, is_set_up, is_setting, is_span, is_spread, is_statistic, is_weak_design, is_year, opaque,
 )  # fmt: skip
 from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_quoted, is_quoted_value
@@ -20,8 +20,8 @@ from audit.numbers.tables import in_design_column, in_table, is_heading
 __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
-LISTED = re.compile(rf"[\s\u00a0$]*(?:{cues.UNIT}(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
-INHERITED = frozenset({"named constant", "set up", "sized", "counted", "condition", "criterion", "method", "list"})
+LISTED = re.compile(rf"[\s\u00a0$]*(?:(?:{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+INHERITED = frozenset({"named constant", "set up", "sized", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,11 @@ RULES: tuple[Rule, ...] = (
     Rule("degrees of freedom", "mathematics", "the degrees of freedom of a test", is_freedom),
     Rule("coefficient", "mathematics", "multiplies a symbol", lambda s: re.match(r"[\s$]*×[\s$]*\\[a-z]+", s.after)),
     Rule("quoted", "reference", "quoted beside a citation", is_quoted),
+    Rule("comparison", "result", "a difference that was found", is_comparison),
+    Rule("legend", "design", "what a figure's marks stand for", is_legend),
     Rule("confidence", "design", "a level of confidence, a quantile or a fold", is_confidence),
     Rule("proper name", "reference", "follows a proper name", is_proper),
-    Rule("ordinal", "design", "counts a step, layer or the like", lambda s: cues.ORDINAL.match(s.after)),
+    Rule("ordinal", "design", "counts a step, layer or the like", is_ordinal),
     Rule("attribute", "design", "a measure before a noun", is_attribute),
     Rule("cause", "design", "a change at the head of a sentence on its effect", is_cause),
     Rule("hyphenated", "design", "part of a compound such as 12-layer", lambda s: cues.HYPHENATED.match(s.after)),
@@ -91,7 +93,7 @@ RULES: tuple[Rule, ...] = (
         "dimensions",
         "design",
         "one of several dimensions",
-        lambda s: s.integer and (cues.PRODUCT.match(s.after) or re.search(r"\d[\s$]*(?:[A-Za-zμµ]{1,2})?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$", s.before)),
+        lambda s: s.literal.kind in ("integer", "decimal") and (cues.PRODUCT.match(s.after) or re.search(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$", s.before)),
     ),
     Rule("scale", "design", "the end of a scale", is_scale),
     Rule("heading", "design", "a table's row or column label", is_heading),
@@ -109,7 +111,7 @@ RULES: tuple[Rule, ...] = (
         "proportion",
         "design",
         "a proportion such as 3:2",
-        lambda s: s.integer and s.prose and (re.match(r":\d", s.after) or re.search(r"\d:$", s.before)),
+        lambda s: s.integer and s.prose and not s.claims and not cues.PREDICATE.search(s.lead) and (re.match(r":\d", s.after) or re.search(r"\d:$", s.before)),
     ),
     Rule(
         "named constant",

@@ -46,9 +46,11 @@ def opaque(name: str) -> Callable[[Sight], object]:
 
 def is_year(sight: Sight) -> object:
     literal = sight.literal
+    if in_definition(sight) and sight.before.strip() == "" or re.match(r"\s*\(\d+(?:[.,]\d+)?\s*%", sight.after):
+        return False
     if sight.integer and len(literal.text) == 2 and cues.YEAR_RANGE.search(sight.before[-10:]):
         return True
-    if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d", literal.plain) and literal.text.isdigit()):
+    if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d|2100", literal.plain) and literal.text.isdigit()):
         return False
     if sight.before.strip() == "" and sight.after.strip() == "" and CELL in sight.text[max(0, literal.start - 80) : literal.end + 80]:
         return False
@@ -56,6 +58,8 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
+    if cues.YEAR_PLACE.search(sight.before[-8:]) and not cues.COUNTED.match(sight.after):
+        return True
     return cues.DETERMINER.search(sight.before[-8:]) or not (cues.COUNTED.match(sight.after) or cues.PLURAL.match(sight.after) or re.match(r"[\s\u00a0]*$", sight.after))
 
 
@@ -74,6 +78,8 @@ def is_name(sight: Sight) -> object:
     glued = sight.text[sight.literal.start - 1 : sight.literal.start]
     if re.match(r"D\b", sight.after) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
         return True
+    if re.search(r"#\s?$", sight.before[-3:]) and sight.integer:
+        return True
     if sight.literal.text.isdigit() and len(sight.literal.text) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
         return True
     return not sight.frame.math and (glued.isalpha() or glued == "_" or cues.NAME_HYPHEN.search(sight.before[-30:]))
@@ -81,10 +87,12 @@ def is_name(sight: Sight) -> object:
 
 def is_proper(sight: Sight) -> object:
     """`Model 2`, `Finding 1 (`: a small integer that counts a thing with a capital name."""
-    if sight.frame.math or sight.literal.percent or not sight.integer or len(sight.literal.plain) > 2:
+    if sight.frame.math or sight.literal.percent or not (sight.integer or sight.literal.kind == "decimal"):
         return False
-    if cues.PRODUCT_NAME.search(sight.before[-24:]):
+    if cues.PRODUCT_NAME.search(sight.before[-24:]) and re.fullmatch(r"\d{1,4}|\d+\.\d", sight.literal.text):
         return True
+    if not sight.integer or len(sight.literal.plain) > 2:
+        return False
     if cues.PROPER.search(sight.before[-24:]):
         return not cues.PLURAL.match(sight.after) and not cues.PHYSICAL.match(sight.after)
     return cues.CAPITAL.search(sight.before[-24:]) and cues.SECTIONED.match(sight.after)
@@ -119,6 +127,8 @@ def is_statistic(sight: Sight) -> object:
         return False
     if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
         return False
+    if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
+        return False
     return not (sight.integer and found["symbol"] in LETTERS) and not re.search(r"[A-Za-z}\ue007\u200b]\s*\([^()]*$", sight.left)
 
 
@@ -139,7 +149,7 @@ def is_spread(sight: Sight) -> object:
         return False
     if re.search(r"\)$", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
         return True
-    return re.match(r"[^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*[\d.]", sight.right) or re.search(r"[\d.][^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*$", sight.left)
+    return re.match(r"[^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*[\d.]", sight.right) or re.search(r"[\d.][^=<>]{0,24}±[\s\u2009{\ue007]*$", sight.left)
 
 
 def is_bound_of_error(sight: Sight) -> object:
@@ -161,6 +171,8 @@ def is_sample(sight: Sight) -> object:
     if sight.claims and not sight.round:
         return False
     found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
+    if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)):
+        return False
     return found and (sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN"))
 
 
@@ -170,7 +182,7 @@ def is_found_value(sight: Sight) -> object:
         return False
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
-        and not re.search(r"[0-9]", sight.left.replace(" ", "")[:-1][-12:]) and sight.claims and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
+        and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not sight.plain_decimal) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
         and not is_level(sight) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
         and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
@@ -200,6 +212,8 @@ def is_enumeration(sight: Sight) -> object:
 
 def is_chosen(sight: Sight) -> bool:
     """Whether a count looks like one that was chosen, not one that came out."""
+    if sight.literal.kind == "decimal":
+        return sight.round
     return sight.round or not sight.integer or bool(cues.PHYSICAL.match(sight.after)) or bool(cues.HOLDING.search(sight.lead))
 
 
@@ -263,11 +277,13 @@ def is_criterion(sight: Sight) -> object:
 
 def is_condition(sight: Sight) -> object:
     """Under which something is measured: `with a load of 3`, `at x = 0.4`, `9.4 T in all experiments`."""
-    if not sight.prose or sight.literal.percent:
+    if not sight.prose:
         return False
+    if sight.literal.percent:
+        return cues.FRONTED.search(sight.lead)
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
-    if cues.CLAUSE.search(sight.lead) or cues.LASTING.search(sight.lead) or re.search(r"\bper\s*$", sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after):
+    if cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead) or cues.LASTING.search(sight.lead) or re.search(r"\bper\s*$", sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after):
         return True
     return cues.AT_VALUE.search(sight.lead) or (not sight.claims and cues.EVERYWHERE.search(sight.sentence))
 
@@ -289,13 +305,24 @@ def is_span(sight: Sight) -> object:
 
 def is_method_unit(sight: Sight) -> object:
     """A physical setting in a sentence without an outcome."""
+    if cues.SIZED.match(sight.after) and not sight.claims:
+        return True
     return (
         sight.prose
+        and not (sight.literal.kind == "decimal" and not sight.round)
         and cues.PHYSICAL.match(sight.after)
         and not sight.claims
         and not in_table(sight)
         and not cues.PREDICATE.search(sight.lead)
     )
+
+
+def is_ordinal(sight: Sight) -> object:
+    """`3rd quintile`: which one, unless the sentence ranks."""
+    if cues.ORDINAL.match(sight.after):
+        return True
+    ranked = re.search(r"\b(?:rank\w*|plac\w+|came|comes|finish\w*|is|was)\s*$", sight.lead, re.I)
+    return sight.integer and not ranked and re.match(r"[\^$\s\ue007]*(?:st|nd|rd|th)\b[\s\u200b$\ue007-]+[A-Za-z]{3,}", sight.after)
 
 
 def is_attribute(sight: Sight) -> object:
@@ -306,6 +333,16 @@ def is_attribute(sight: Sight) -> object:
         return True
     found = cues.ATTRIBUTIVE.match(sight.after)
     return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
+
+
+def is_comparison(sight: Sight) -> object:
+    """`3.1 x fewer`, `3.5 days earlier`: a difference, which somebody found."""
+    return sight.prose and not sight.literal.words and cues.COMPARATIVE.match(sight.after)
+
+
+def is_legend(sight: Sight) -> object:
+    """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
+    return sight.prose and (cues.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and cues.BAND.match(sight.after)))
 
 
 def is_cause(sight: Sight) -> object:

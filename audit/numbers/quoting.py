@@ -12,7 +12,7 @@ from audit.numbers.tables import in_table, is_quoted_row
 __all__ = ["is_quoted", "is_quoted_value", "own_beside_citation"]
 
 REACH = 400
-PARAGRAPH = 1600
+PARAGRAPH = 900
 NAME = r"[A-Z][\w'\u2019-]+"
 IN_TEXT = re.compile(
     rf"\([^()]*?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]*\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
@@ -25,7 +25,8 @@ OTHERS = re.compile(
 )
 """Words by which a writer hands over to others."""
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
-AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value)\b")
+AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
+OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
 POINTS_HERE = re.compile(r"\b(?:table|figure|fig\.|tab\.|appendix)\b", re.IGNORECASE)
 SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|close to|near|consistent|compar\w+|in line|similar\w*)\b")
 
@@ -74,7 +75,7 @@ def handed_over(sight: Sight) -> bool:
 def set_against(sight: Sight) -> bool:
     """Whether the sentence sets the number against what it cites further on."""
     ahead, found, _ = sight.sentence[sight.literal.end - sight.span[0] :].partition(CITE)
-    return bool(found and AGREES.search(ahead))
+    return bool(found and (AGREES.search(ahead) or OUTDONE.search(ahead)))
 
 
 def goes_on_telling(sight: Sight) -> bool:

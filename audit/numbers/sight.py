@@ -13,6 +13,7 @@ from audit.numbers.stream import ARGUMENT, CELL, CITE, ROW, SEAM, Reading
 __all__ = ["Sight"]
 
 SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
+PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
 REACH = 90
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
 
@@ -47,6 +48,14 @@ class Sight:
         ends = [match.end() for match in SENTENCE_END.finditer(self.text, low, self.literal.start + 1) if match.end() <= self.literal.start]
         after = SENTENCE_END.search(self.text, self.literal.end, self.literal.end + 400)
         return (ends[-1] if ends else low), (after.start() + 1 if after else min(len(self.text), self.literal.end + 400))
+
+    @cached_property
+    def row(self) -> tuple[int, int]:
+        """Start and end of what lies between two ends of rows, seams or paragraphs."""
+        low = max(0, self.literal.start - 400)
+        starts = [self.text.rfind(mark, low, self.literal.start) for mark in (ROW, SEAM, "\n\n")]
+        ends = [end for mark in (ROW, SEAM, "\n\n") if (end := self.text.find(mark, self.literal.end, self.literal.end + 400)) >= 0]
+        return max(low, max(starts) + 1), min(ends, default=min(len(self.text), self.literal.end + 400))
 
     @cached_property
     def sentence(self) -> str:
@@ -108,6 +117,12 @@ class Sight:
         digits = re.sub(r"\D", "", self.literal.plain)
         value = int(digits or 0)
         return len(digits.strip("0")) <= 2 or value & (value - 1) == 0
+
+    @property
+    def plain_decimal(self) -> bool:
+        """Whether a decimal looks chosen: one digit besides zeros, or a quarter, or a level near one."""
+        digits = re.sub(r"\D", "", self.literal.plain.partition("e")[0]).strip("0")
+        return len(digits) <= 1 or digits in PLAIN_DIGITS
 
     @property
     def prose(self) -> bool:

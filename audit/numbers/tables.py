@@ -30,14 +30,14 @@ VALUES = re.compile(r"\s*(?:values?|settings?|defaults?|ranges?|choices?)\b", re
 
 
 def in_table(sight: Sight) -> bool:
-    return bool(sight.frame.inside & TABLES)
+    if sight.frame.inside & TABLES:
+        return True
+    return not sight.frame.math and (CELL in sight.text[sight.row[0] : sight.literal.start] or CELL in sight.text[sight.literal.end : sight.row[1]])
 
 
 def row_of(sight: Sight) -> str:
     """The table row around the literal."""
-    start = max(sight.text.rfind(ROW, 0, sight.literal.start), sight.literal.start - 400, 0)
-    end = sight.text.find(ROW, sight.literal.end)
-    return sight.text[start : end if end >= 0 else sight.literal.end + 400]
+    return sight.text[sight.row[0] : sight.row[1]]
 
 
 def is_heading(sight: Sight) -> bool:
@@ -77,7 +77,7 @@ def table_start(sight: Sight) -> int:
 def is_quoted_row(sight: Sight) -> bool:
     """Whether the row tells what a cited study found: its subject is a study with authors, a column names the source,
     or a count belongs to a thing that is cited."""
-    first, *cells = row_of(sight).lstrip(ROW).split(CELL)
+    first, *cells = row_of(sight).split(CELL)
     return bool(NAMED_STUDY.search(first)) or any(CITE in cell for cell in cells) or (CITE in first and sight.integer and not sight.literal.percent)
 
 
