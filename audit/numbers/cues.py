@@ -7,21 +7,6 @@ from functools import cached_property
 
 from audit.numbers.stream import CITE, REF
 
-__all__ = [
-    "YEAR_PLACE",
-    "BAND", "COMPARATIVE", "FRONTED", "LEGEND", "SIZED",
-    "BOTH_SIDES", "SLOPES",
-    "COMPARED", "STREET",
-    "MODEL", "ATTRIBUTIVE", "CAUSES", "CHANGE", "LASTING", "POINT_IN_TIME", "PREDICATE", "SUBJECT",
-    "DETERMINER", "PREPARING",
-    "AT_TIME", "AT_VALUE", "BACKGROUND_TITLE", "CERTAIN_DESIGN", "CERTAIN_INDEX", "CLAIM", "CONDITION", "CONFIDENCE", "COUNTED",
-    "DESIGN_VERB", "DRAWN_FROM", "EVERYWHERE", "HARDWARE", "HOLDING", "HYPHENATED", "IDENTIFIER", "INDEX", "LAYOUT_NAME",
-    "LENGTH", "LIMIT_CLASS", "LINKED_DESIGN", "METHOD_TITLE", "MONTH_AFTER", "MONTH_BEFORE", "NAME_HYPHEN", "ORDINAL", "OWN",
-    "PAGE_AFTER", "PHYSICAL", "PLURAL", "POSTAL", "PRIMITIVE", "ADDRESS", "CATALOGUED", "CLAUSE", "DESCRIBED", "RECRUITED", "YEAR_RANGE", "CAPITAL", "COMMAND", "TEX_UNIT", "PRODUCT", "PRODUCT_NAME", "PROPER", "QUALIFIED", "RELATION",
-    "RESTRICTED", "SAMPLE", "SECTIONED", "SOFTWARE", "SPAN", "STATISTIC", "STATISTIC_TEXT", "STRONG_COUNT", "THERMAL",
-    "TIME", "UNIT", "VERBISH", "VOLUME_AFTER", "VOLUME_BEFORE", "WEAK_DESIGN", "YEAR_AFTER", "YEAR_BEFORE",
-]  # fmt: skip
-
 I = re.IGNORECASE  # noqa: E741
 
 
@@ -197,6 +182,7 @@ CLAIM = Cue(
     I,
 )  # fmt: skip
 OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are|compares?|corresponds?)\b|\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the present)\b", I)
+FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
 HOLDING = Cue(r"\b(?:data ?sets?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:(?:with|has|have|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
@@ -214,30 +200,6 @@ PAGE_AFTER = Cue(r"(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")
 POSTAL = Cue(r"\b[A-Z]{2},?[\s\u00a0]*(?:\d{5}-)?$")
 LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed) as\b[^.;]{0,60}$", I)
 EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)
-AT_POINT_IN_TIME = Cue(r"[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h)\b", I)
-STREET = Cue(r"(?:\s+[A-Z][a-z]+){0,2}\s+(?:Rd|St|Street|Road|Ave|Avenue|Blvd|Boulevard|Broadway|Lane|Drive|Floor|Stra(?:ss|ß)e)\b|\s+Broadway\b")
-BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s*[-\u2212]?\d*\.\d+\W*$")
-SLOPES = Cue(r"\b(?:slopes?|exponents?|powers?|scalings?)\b(?:of|and|or|[-\u2212\d/,\s])*$", I)
-FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the|is|was|are|were|reach\w*)\b)[^,;:.\d]){0,60}$|(?:[;:(]|,\s+(?:and|but|while))\s*at\s+(?:an?\s+)?(?:[A-Za-z]+\s+){0,2}\$?$|^\W*With\s+an?\s+[^,;:.]{0,50}\bof\s*$")
-"""A condition that stands before the sentence it belongs to."""
-SIZED = Cue(rf"[\s\u2009\u00a0]*{UNIT}(?![A-Za-z])[\s\u00a0]+(?:thick|wide|long|high|deep|tall|apart)\b")
-COMPARATIVE = Cue(
-    r"[\s\u2009\u00a0$-]*(?:(?:×|x|times|-?fold)[\s\u00a0$]+(?:\w+\s+)?(?:fewer|more|faster|slower|higher|lower|less|larger|smaller|better|worse|as|the|tighter|greater|cheaper)\b"
-    r"|(?:[a-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
-)
-"""A difference that was found."""
-LEGEND = Cue(r"\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
-BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
-LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice)s?\s+(?:lasted|ran for)\s+(?:about\s+|approximately\s+)?$", I)
-"""How long something was made to last."""
-SUBJECT = Cue(r"^\W*(?:an?|each|every|one)\s+(?:\w+\s+)?$", I)
-CAUSES = Cue(r"[^.;]{0,80}\b(?:raises?|increases?|decreases?|reduces?|lowers?|leads?|corresponds?|implies|predicts?|(?:is|are) associated|adds?|yields?|translates?|changes?|cuts?|would)\b", I)
-PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?|=|≈)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*\s*$", I)
-"""What is said of a thing, not what the thing is made of."""
-CHANGE = Cue(r"[\s\u00a0-]*\S+[\s\u00a0-]+(?:\w+\s+)?(?:gain|loss|shift|increase|decrease|reduction|drop|rise|fall|improvement|difference|delay|error|deviation|advantage|speed-?up|gap|excess|offset|change|decline|penalty|bias|lead|lag|detection)\b", I)
-ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|[a-z]+er)\b)(?:[a-z]{3,})")
-"""A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
-TIME = Cue(r"\b(?:at|after|within|by)\s*$", I)
 POINT_IN_TIME = Cue(r"[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h)\b", I)
 STREET = Cue(r"(?:\s+[A-Z][a-z]+){0,2}\s+(?:Rd|St|Street|Road|Ave|Avenue|Blvd|Boulevard|Broadway|Lane|Drive|Floor|Stra(?:ss|ß)e)\b|\s+Broadway\b")
 BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s*[-\u2212]?\d*\.\d+\W*$")
