@@ -10,7 +10,7 @@ from typing import Literal as Choice
 from audit.numbers import cues, design, outcomes, references
 from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_quoted, is_quoted_value
-from audit.numbers.sight import Sight
+from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
 from audit.numbers.tables import in_design_column, is_heading
 
@@ -110,10 +110,10 @@ def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
     """Give each literal its class."""
     main, aside = reading.main.text(), reading.aside.text()
     reading.formulas.sort()
-    starts = [start for start, _, _ in reading.formulas]
+    pages = {"main": Page(reading, main), "aside": Page(reading, aside)}
     found = []
     for literal in literals:
-        sight = Sight(reading, main if literal.stream == "main" else aside, literal, starts)
+        sight = Sight(pages[literal.stream], literal)
         rule = next(rule for rule in RULES if rule.fits(sight))
         given = Classified(literal, rule.cls, rule.name, rule.why)
         found.append(continue_list(main, found[-1], given) if found else given)

@@ -8,29 +8,33 @@ from functools import cached_property
 from audit.numbers.stream import CITE, REF
 
 I = re.IGNORECASE  # noqa: E741
+CAPITAL_LETTER = re.compile(r"(?<!\\)(?<!\(\?)[A-Z]")
 
 
 class Cue:
-    """A regular expression that is compiled when it is first asked: there are forty, and a manuscript asks few."""
+    """A regular expression, compiled when it is first asked.
+
+    One that ignores case is matched against the text in lower case, and one that begins at a border of words looks behind instead:
+    each is several times faster than what it replaces.
+    """
 
     def __init__(self, pattern: str, flags: int = 0):
-        self._pattern, self._flags = pattern, flags
+        self._pattern, self._folded = pattern, bool(flags & I)
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self._pattern, self._flags)
+        pattern = CAPITAL_LETTER.sub(lambda letter: letter.group().lower(), self._pattern) if self._folded else self._pattern
+        return re.compile(r"(?<!\w)" + pattern[2:] if pattern.startswith(r"\b(") else pattern)
 
-    @cached_property
-    def search(self):
-        return self._compiled.search
+    def search(self, text: str) -> re.Match[str] | None:
+        return self._compiled.search(text.lower() if self._folded else text)
 
-    @cached_property
-    def match(self):
-        return self._compiled.match
+    def match(self, text: str) -> re.Match[str] | None:
+        return self._compiled.match(text.lower() if self._folded else text)
 
     def strip(self, text: str) -> str:
-        """The text without what matches."""
-        return self._compiled.sub("", text)
+        """The text without what matches, in lower case where the cue ignores it."""
+        return self._compiled.sub("", text.lower() if self._folded else text)
 
 
 METHOD_TITLE = Cue(

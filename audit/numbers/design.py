@@ -57,7 +57,7 @@ def is_set_up(sight: Sight) -> object:
 
 def is_recruited(sight: Sight) -> object:
     """Who took part: numbers of a sentence on recruitment that tells no outcome but ages."""
-    if not sight.prose or sight.literal.percent or not cues.RECRUITED.search(sight.sentence):
+    if not sight.prose or sight.literal.percent or not sight.says(cues.RECRUITED):
         return False
     counted = sight.integer and not cues.DESCRIBED.search(sight.before[-40:])
     return counted and not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
@@ -89,7 +89,7 @@ def is_condition(sight: Sight) -> object:
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
     if cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead) or cues.LASTING.search(sight.lead) or re.search(r"\bper\s*$", sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after):
         return True
-    return cues.AT_VALUE.search(sight.lead) or (not sight.claims and cues.EVERYWHERE.search(sight.sentence))
+    return cues.AT_VALUE.search(sight.lead) or (not sight.claims and sight.says(cues.EVERYWHERE))
 
 
 def is_weak_design(sight: Sight) -> object:

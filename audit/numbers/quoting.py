@@ -55,9 +55,9 @@ def reviews(sight: Sight) -> bool:
 
 def is_told(sight: Sight) -> object:
     """Whether the sentence is somebody else's."""
-    if cites(sight.sentence):
-        return handed_over(sight) if cues.OWN.search(sight.sentence) else not set_against(sight)
-    return not cues.OWN.search(sight.sentence) and (OTHERS.search(sight.sentence) or goes_on_telling(sight) or reviews(sight))
+    if sight.page.once(("cites", sight.span), lambda: bool(cites(sight.sentence))):
+        return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
+    return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: bool(OTHERS.search(sight.sentence)) or goes_on_telling(sight) or reviews(sight))
 
 
 def cites(text: str) -> object:
@@ -94,4 +94,4 @@ def goes_on_telling(sight: Sight) -> bool:
 
 def own_beside_citation(sight: Sight) -> bool:
     """Whether a quoted number stands in a sentence with words of one's own."""
-    return bool(cues.OWN.search(sight.sentence))
+    return sight.says(cues.OWN)

@@ -22,7 +22,7 @@ def defines_layout(sight: Sight) -> object:
     frame = sight.frame
     while frame.parent is not None and not (frame.kind == "argument" and frame.name in DEFINERS):
         frame = frame.parent
-    return frame.parent is not None and cues.LAYOUT_NAME.search(sight.reading.source, max(0, frame.start - 60), frame.start)
+    return frame.parent is not None and cues.LAYOUT_NAME.search(sight.reading.source[max(0, frame.start - 60) : frame.start])
 
 
 def is_length(sight: Sight) -> object:
@@ -105,7 +105,7 @@ def is_proper(sight: Sight) -> object:
 def is_address(sight: Sight) -> object:
     """In the line of authors, or in an address: institutions and commas, and nothing is found there."""
     return "author" in sight.frame.inside or (
-        not sight.frame.math and sight.integer and sight.sentence.count(",") > 2 and cues.ADDRESS.search(sight.sentence) and not sight.claims
+        not sight.frame.math and sight.integer and sight.sentence.count(",") > 2 and sight.says(cues.ADDRESS) and not sight.claims
     )
 
 

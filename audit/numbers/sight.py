@@ -3,27 +3,45 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 from audit.numbers import cues
 from audit.numbers.literals import SIUNITX, Literal
 from audit.numbers.stream import ARGUMENT, CELL, CITE, ROW, SEAM, Reading
 
-__all__ = ["Sight"]
+__all__ = ["Page", "Sight"]
 
 SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
 PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
-REACH = 90
+REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
+
+
+class Page:
+    """One stream of a reading, with what the numbers of a sentence share."""
+
+    def __init__(self, reading: Reading, text: str):
+        self.reading, self.text = reading, text
+        ends = [match.span() for match in SENTENCE_END.finditer(text)]
+        self.stops, self.starts = [start for start, _ in ends], [end for _, end in ends]
+        self.formulas = [start for start, _, _ in reading.formulas]
+        self.memo: dict[object, Any] = {}
+
+    def once(self, question: object, find: Callable[[], Any]) -> Any:
+        """The answer to a question, found once."""
+        if question not in self.memo:
+            self.memo[question] = find()
+        return self.memo[question]
 
 
 class Sight:
     """What a rule sees of a literal: its frame, the text around it, its sentence, its formula."""
 
-    def __init__(self, reading: Reading, text: str, literal: Literal, formulas: list[int]):
-        self.reading, self.text, self.literal, self.frame = reading, text, literal, literal.frame
-        self.formula_starts = formulas
+    def __init__(self, page: Page, literal: Literal):
+        self.page, self.reading, self.text, self.literal, self.frame = page, page.reading, page.text, literal, literal.frame
 
     @cached_property
     def before(self) -> str:
@@ -44,10 +62,10 @@ class Sight:
     @cached_property
     def span(self) -> tuple[int, int]:
         """Start and end of the sentence in the stream."""
-        low = max(0, self.literal.start - 400)
-        ends = [match.end() for match in SENTENCE_END.finditer(self.text, low, self.literal.start + 1) if match.end() <= self.literal.start]
-        after = SENTENCE_END.search(self.text, self.literal.end, self.literal.end + 400)
-        return (ends[-1] if ends else low), (after.start() + 1 if after else min(len(self.text), self.literal.end + 400))
+        before, after = bisect_right(self.page.starts, self.literal.start) - 1, bisect_left(self.page.stops, self.literal.end)
+        start = self.page.starts[before] if before >= 0 else 0
+        end = self.page.stops[after] + 1 if after < len(self.page.stops) else len(self.text)
+        return max(start, self.literal.start - LONGEST), min(end, self.literal.end + LONGEST)
 
     @cached_property
     def row(self) -> tuple[int, int]:
@@ -59,7 +77,11 @@ class Sight:
 
     @cached_property
     def sentence(self) -> str:
-        return self.text[self.span[0] : self.span[1]].replace("\n", " ").replace(ARGUMENT, "")
+        return self.page.once(self.span, lambda: self.text[self.span[0] : self.span[1]].replace("\n", " ").replace(ARGUMENT, ""))
+
+    def says(self, cue: cues.Cue) -> bool:
+        """Whether the sentence holds a cue."""
+        return self.page.once((cue, self.span), lambda: bool(cue.search(self.sentence)))
 
     @cached_property
     def lead(self) -> str:
@@ -70,12 +92,12 @@ class Sight:
     @cached_property
     def claims(self) -> bool:
         """Whether the sentence speaks of an outcome."""
-        return bool(cues.CLAIM.search(self.sentence))
+        return self.says(cues.CLAIM)
 
     @cached_property
     def formula(self) -> tuple[int, int, str] | None:
         """The formula around the literal."""
-        index = bisect_right(self.formula_starts, self.literal.start) - 1
+        index = bisect_right(self.page.formulas, self.literal.start) - 1
         for start, end, kind in reversed(self.reading.formulas[max(0, index - 3) : index + 1]):
             if start <= self.literal.start < end:
                 return start, end, kind
