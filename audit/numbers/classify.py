@@ -64,6 +64,7 @@ RULES: tuple[Rule, ...] = (
     Rule("setting", "design", "a symbol's value", lambda s: not s.prose and s.literal.kind != "integer" and design.is_setting(s)),
     Rule("exponent", "mathematics", "a slope or power", outcomes.is_exponent),
     Rule("digit", "mathematics", "a digit as such", outcomes.is_digit),
+    Rule("part", "mathematics", "a fraction of a formula", outcomes.is_part),
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
     Rule("degrees of freedom", "mathematics", "the degrees of freedom of a test", outcomes.is_freedom),
     Rule("coefficient", "mathematics", "multiplies a symbol", outcomes.is_coefficient),

@@ -18,12 +18,10 @@ def is_confidence(sight: Sight) -> object:
 
 
 def is_sample(sight: Sight) -> object:
-    if sight.claims and not sight.round:
-        return False
     found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
-    if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)):
+    if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
         return False
-    return found and (sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN"))
+    return sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN")
 
 
 def is_setting(sight: Sight) -> object:

@@ -47,6 +47,8 @@ WORDS = re.compile(
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
     rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"
     rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
+    rf"|(?P<thirds>(?:one|two|three|four)[ -](?!half\b){PARTS}\b(?![ -](?:party|person|order|time|parties)))|(?P<dozen>(?:a|one|two|three|several)\s+dozens?)\s+(?:of\b|[a-z]+s\b)"
+    rf"|(?P<rate>(?!zero)(?:{CARDINAL})\s+in\s+(?:every\s+)?(?:{CARDINAL}))\b"
     rf"|(?:by|to)\s+(?P<cut>half|(?:a|one)[ -](?!half\b){PARTS})\b"
     rf"|(?P<times>twice|(?:two|three|four|five|six|seven|eight|nine|ten)\s+times)\s+(?:the|as|more|higher|larger|faster|greater)\b"
     rf"|(?P<percent>{CARDINAL}\s+per\s?cent(?:age points?)?)\b"
@@ -55,7 +57,7 @@ WORDS = re.compile(
 )
 
 WORD = re.compile(r"[A-Za-z]+|\d+")
-FIRST_WORDS = frozenset({*WORD_VALUES, "none", "all", "both", "neither", "a", "half", "by", "to", "twice"})
+FIRST_WORDS = frozenset({*WORD_VALUES, "none", "all", "both", "neither", "a", "half", "by", "to", "twice", "several"})
 
 
 @dataclass(slots=True)
@@ -191,7 +193,7 @@ def find_words(reading: Reading, text: str) -> Iterator[Literal]:
         if match is None:
             continue
         position = match.end()
-        start, end = next((match.span(name) for name in ("of", "some", "none", "fold", "part", "cut", "times", "percent", "count") if match[name]), match.span())
+        start, end = next((match.span(name) for name in ("of", "some", "none", "fold", "part", "thirds", "dozen", "rate", "cut", "times", "percent", "count") if match[name]), match.span())
         frame = reading.main.frame(start)
         begin, stop = reading.main.source(start), reading.main.source_end(end - 1)
         shown = " ".join(reading.source[begin:stop].split())

@@ -6,6 +6,7 @@ import re
 
 from audit.numbers import cues
 from audit.numbers.literals import parse_decimal
+from audit.numbers.references import DEFINERS
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
@@ -91,6 +92,13 @@ def is_digit(sight: Sight) -> object:
 def is_exponent(sight: Sight) -> object:
     """Whole numbers and fractions that name slopes and powers: `slopes $-2$ and $1/2$`."""
     return sight.frame.math == "inline" and sight.literal.kind in ("integer", "fraction") and cues.SLOPES.search(sight.lead.replace("$", ""))
+
+
+def is_part(sight: Sight) -> object:
+    """A fraction alone in a formula that is no part of anything: `$\\frac12$`."""
+    if sight.literal.text.startswith("\\") and sight.frame.inside & DEFINERS:
+        return True
+    return sight.frame.math and sight.literal.kind == "fraction" and not sight.claims and not re.match(r"[\s$]*of\b", sight.after)
 
 
 def is_freedom(sight: Sight) -> object:

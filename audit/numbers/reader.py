@@ -41,11 +41,14 @@ class Reader(Stack):
         self.handlers = {
             "text": self.on_text, "command": self.on_command, "open": self.on_open, "close": self.on_close, "mark": self.on_mark, "math": self.on_math,
             "par": self.on_paragraph, "begin": self.on_begin, "end": self.on_end, "verbatim": self.on_verbatim, "unclosed": self.on_unclosed,
-            "parameter": self.on_parameter,
+            "parameter": self.on_parameter, "fraction": self.on_fraction,
         }  # fmt: skip
 
     def take(self, token: Token) -> None:
         """Read one token in its context."""
+        self.seen_to = token.end
+        if token.kind == "hidden":
+            self.pass_over(token.start, token.end, "a dead branch or a comment environment")
         if token.start < self.skip_to or token.kind in ("comment", "hidden") or (self.pending and self.take_argument(token)):
             return
         self.handlers[token.kind](token)
@@ -160,6 +163,10 @@ class Reader(Stack):
 
     def on_unclosed(self, token: Token) -> None:
         self.mark_unread(token.start, token.end, f"{token.text} is never closed")
+
+    def on_fraction(self, token: Token) -> None:
+        self.script = False
+        self.emit(token.text, token.start, token.end - token.start)
 
     def on_parameter(self, token: Token) -> None:
         self.emit(MACRO, token.start, token.end - token.start)

@@ -122,6 +122,8 @@ def is_bibliographic(sight: Sight) -> object:
 
 def is_identifier(sight: Sight) -> object:
     """Part of an address or identifier."""
+    if sight.literal.plain.startswith("10.") and sight.after.startswith("/") and len(sight.literal.plain) > 6:
+        return True
     return not sight.frame.math and not sight.literal.percent and cues.IDENTIFIER.search(sight.before[-40:])
 
 

@@ -20,6 +20,11 @@ REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
 
 
+def kind_of_section(title: str) -> str:
+    """What a section is about, by its title."""
+    return "method" if cues.METHOD_TITLE.search(title) else "background" if cues.BACKGROUND_TITLE.search(title) else ""
+
+
 class Page:
     """One stream of a reading, with what the numbers of a sentence share."""
 
@@ -130,8 +135,7 @@ class Sight:
     def section(self) -> str:
         """`method`, `background` or nothing: what the title of the section around says it is about."""
         index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
-        title = self.reading.sections[index][1] if index >= 0 else ""
-        return "method" if cues.METHOD_TITLE.search(title) else "background" if cues.BACKGROUND_TITLE.search(title) else ""
+        return self.page.once(index, lambda: kind_of_section(self.reading.sections[index][1] if index >= 0 else ""))
 
     @cached_property
     def round(self) -> bool:

@@ -15,6 +15,7 @@ class Stack:
         self.source = source
         self.reading = Reading(source, Lines(source))
         self.root = self.top = Frame("root", "", 0, preamble=preamble)
+        self.seen_to = 0
 
     def finish(self) -> None:
         """At the end of the file: what is still open is said."""
@@ -22,6 +23,14 @@ class Stack:
             if self.top.kind not in ("document",):
                 self.mark_unread(self.top.start, len(self.source), f"{self.top.describe()} is open at the end of the file")
             self.pop()
+        rest = self.source[self.seen_to :]
+        if rest.strip():
+            self.pass_over(len(self.source) - len(rest.lstrip()), len(self.source), "after the end of the document or of its input")
+
+    def pass_over(self, start: int, end: int, why: str) -> None:
+        """Remember what TeX never typesets."""
+        place = self.reading.lines.place
+        self.reading.passed.append(Unread(place(start)[0], place(max(start, end - 1))[0], why))
 
     def push(self, kind: str, name: str, start: int, *, opaque: str = "", math: str | None = None, script: bool = False) -> Frame:
         above = self.top
