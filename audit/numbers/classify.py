@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import cues, design, outcomes, references
 from audit.numbers.literals import Literal
-from audit.numbers.quoting import is_quoted, is_quoted_value
+from audit.numbers.quoting import is_quoted, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
 from audit.numbers.tables import in_design_column, is_heading
@@ -39,6 +39,7 @@ RULES: tuple[Rule, ...] = (
     Rule("preamble", "layout", "set before the document begins", lambda s: s.frame.preamble and not references.in_definition(s) and not references.is_prose_of_preamble(s)),
     Rule("layout macro", "layout", "the value of a length or stretch", references.defines_layout),
     Rule("length", "layout", "a length of the page", references.is_length),
+    Rule("multiple", "design", "a multiple in a sentence without an outcome", design.is_multiple),
     Rule("words", "result", "a count or ratio in words", lambda s: s.literal.words and not s.frame.math and not is_quoted(s)),
     Rule("fraction", "mathematics", "part of a fraction or root", lambda s: bool(s.frame.inside & outcomes.FRACTIONS)),
     Rule("error", "result", "the error of a value", outcomes.is_bound_of_error),
@@ -68,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
     Rule("degrees of freedom", "mathematics", "the degrees of freedom of a test", outcomes.is_freedom),
     Rule("coefficient", "mathematics", "multiplies a symbol", outcomes.is_coefficient),
+    Rule("quoted here", "reference", "quoted beside a citation, in a sentence or table of one's own", lambda s: is_quoted(s) and own_beside_citation(s)),
     Rule("quoted", "reference", "quoted beside a citation", is_quoted),
     Rule("comparison", "result", "a difference that was found", outcomes.is_comparison),
     Rule("legend", "design", "what a figure's marks stand for", design.is_legend),

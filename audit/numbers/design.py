@@ -162,6 +162,13 @@ def is_hardware(sight: Sight) -> object:
     return sight.literal.kind in ("integer", "decimal") and sight.prose and cues.HARDWARE.match(sight.after)
 
 
+def is_multiple(sight: Sight) -> object:
+    """`four times as much`, with no outcome before it and no quality behind it."""
+    if not sight.literal.words or not re.search(r"(?:\btimes|^twice)$", sight.literal.text, re.I):
+        return False
+    return not cues.CLAIM.search(sight.lead) and re.match(r"\s+(?:the|as (?:much|many|often))\b", sight.after)
+
+
 def is_proportion(sight: Sight) -> object:
     """A proportion such as 3:2 that nobody found."""
     if not sight.integer or not sight.prose or sight.claims or cues.PREDICATE.search(sight.lead):

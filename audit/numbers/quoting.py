@@ -93,5 +93,5 @@ def goes_on_telling(sight: Sight) -> bool:
 
 
 def own_beside_citation(sight: Sight) -> bool:
-    """Whether a quoted number stands in a sentence with words of one's own."""
-    return sight.says(cues.OWN)
+    """Whether a quoted number stands in a sentence with words of one's own, or in a table."""
+    return sight.says(cues.OWN) or in_table(sight)
