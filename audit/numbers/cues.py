@@ -52,7 +52,7 @@ PRIMITIVE = Cue(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
 )
-UNIT = r"(?:°\s?C|°|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|kB|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag)"
+UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|kB|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag)"
 PHYSICAL = Cue(rf"[\s-]*{UNIT}(?![A-Za-z])")
 
 CERTAIN_INDEX = Cue(
@@ -82,18 +82,18 @@ SOFTWARE = Cue(
 NAME_HYPHEN = Cue(
     r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
 )
-MODEL = Cue(r"\b[A-Z][A-Za-z]*[\d.]*[-\s\u00a0](?:\d+(?:\.\d+)?[\s-])?$")
+MODEL = Cue(r"\b[A-Z][A-Za-z]*[\d.]*[-\s\u00a0]\(?(?:\d+(?:\.\d+)?[\s-])?$")
 PRODUCT_NAME = Cue(r"\b[A-Z](?=[A-Za-z]*[a-z])[A-Za-z]+[A-Z][A-Za-z]*[\s\u00a0]$|\b[A-Z]{2,}[a-z]+[\s\u00a0]$|\b[A-Z]{3,}\d+[\s\u00a0]$")
 CAPITAL = Cue(r"(?:^|[.;:!?]\s*|\s)(?!(?:Only|About|Around|Nearly|Over|Almost|At|In|On|By|Of|For|From|To|The|All|And|But|Some|Just|With|Within|Between|Under|Above|Below|After|Until|Up|Roughly|Approximately|Exactly|These|Those|Our|Their|Its|Another|Mean|Median|Score|Accuracy|Total|Ours|Baseline)\b)[A-Z][a-z]+[\s\u00a0]$")
 PROPER = Cue(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = Cue(
-    r"(?<![A-Za-z\\])(?:doi|arxiv|isbn|issn|pmid|orcid|grants?(?: agreements?)?|licen[cs]e|id|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|lot|patent|zip|postal|phone|tel|commit|registration|identifier|project)"
-    r"(?:[\s\u00a0:.#(]|nos?\b|numbers?\b|codes?\b|ids?\b)*[A-Za-z]{0,6}[-/]?(?:[A-Z0-9][A-Za-z0-9]*[-/.])*$|(?:https?:|www\.)\S*$|\b10\.\d{4,9}/\S*$|(?:[A-Za-z]\S*/|[@_])[^\s=(]*$|\S+://\S*$",
+    r"(?<![A-Za-z\\])(?:doi|arxiv|isbn|issn|pmid|orcid|grants?(?: agreements?)?|licen[cs]e|id|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|lot|patent|zip|postal|commit|registration|identifier|project)"
+    r"(?:[\s\u00a0:.#(]|nos?\b|numbers?\b|codes?\b|ids?\b)*[A-Za-z]{0,6}[-/]?(?:[A-Z0-9][A-Za-z0-9]*[-/.])*$|(?:https?:|www\.)\S*$|(?<![a-z])(?:phone|tel|fax|mobile)\b[^;a-z]{0,24}$|\b10\.\d{4,9}/\S*$|(?:[A-Za-z]\S*/|[@_])[^\s=(]*$|\S+://\S*$",
     I,
 )  # fmt: skip
 
 MONTHS = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|spring|summer|autumn|winter)"
-MONTH_BEFORE = Cue(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d{1,2}(?:st|nd|rd|th)?\s*(?:,|\u2013|--?)\s*)?$", I)
+MONTH_BEFORE = Cue(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*(?:,|\u2013|--?)\s*)?$", I)
 MONTH_AFTER = Cue(rf"(?:st|nd|rd|th)?(?:\s*(?:\u2013|--?|and|to)\s*\d+(?:st|nd|rd|th)?)?[\s\u00a0]+(?:of\s+)?{MONTHS}\b", I)
 YEAR_BEFORE = Cue(
     rf"(?:^|\b(?i:in|since|until|till|from|by|during|before|after|between|early|late|mid|year|years|through|to|and|around|circa|of|at|with|than|versus|than in|workshop|conference|proc(?:eedings)?|edition|"
@@ -122,7 +122,7 @@ CERTAIN_DESIGN = Cue(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|(?<!'s )alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
-    rf"top-\$?[pk]\$?|excitation|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    rf"top-\$?[pk]\$?|excitation|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
     I,
 )  # fmt: skip
 LINKED_DESIGN = Cue(
@@ -158,13 +158,13 @@ DESIGN_VERB = Cue(
     r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|(?:we|was|were|is|are) var(?:y|ied)|varying the|swe(?:ep|pt)|administered|injected|housed|fed|dosed|treated with|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
-    r"subsampled?|chose|(?:was|were) added|performed with|appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
+    r"subsampled?|acquired|chose|(?:was|were) added|performed with|appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
     r"completed|annotated|capped|truncated|padded|resized|cropped|divided|partitioned|held out|reserved?|paid|compensated|followed for|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
     I,
 )  # fmt: skip
 COUNTED = Cue(
     r"[\s\u00a0-]*(?:(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against)\b)[A-Za-z0-9-]+\s+){0,2}(?:layers?|blocks?|heads?|epochs?|steps?|iterations?|seeds?|runs?|folds?|participants|patients|subjects|volunteers|students|respondents|items|trials|tokens|gpus?|cpus?|cores?|threads?|nodes|"
-    r"parameters|features|classes|categories|units|neurons|channels|repetitions|replicates|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
+    r"parameters|features|classes|categories|units|neurons|channels|repetitions|replicat(?:es|ions)|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
     r"agents|episodes|dimensions?|bins|points|levels|groups|arms|conditions|sites|centres|centers|hospitals|schools|plots|mice|rats|cells|animals|species|blocks|sessions|batches|sequences|pixels|filters|chains|draws|"
     r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|researchers|coders|experts|observers|reviewers|interviewers|stimuli|variables|predictors|covariates|options|values|firms|households|respondents|degrees of freedom)\b(?!\s+per\b|-hours?)",
     I,
@@ -180,14 +180,24 @@ HYPHENATED = Cue(
 )
 PRODUCT = Cue(r"\s*(?:[A-Za-zμµ]{1,2}\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 CLAIM = Cue(
-    r"\b(?:f[oi]und|finds?|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
+    r"\b(?:f[oi]und|finds?|recorded|counted|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
     r"average (?!over)|scores?|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"
     r"declin\w+|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip
 OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are|compares?|corresponds?)\b|\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the present)\b", I)
 FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
-HOLDING = Cue(r"\b(?:data ?sets?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?)\b[^.;]{0,60}$", I)
+SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
+"""What was done with the things that a bound picks out."""
+BOUNDED = Cue(r"\b(?:\w+er than|below|above|under|over|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
+SUBJECT_BOUND = Cue(r"^\W*(?:(?:the|all|any|every)\s+)?(?:\w+\s+)?\w+\s+(?:under|below|above|older than|younger than|aged)\s*$", I)
+COORDINATE = Cue(r"[\s\u2009]*\^?°\u200b?[\s$]*[NSEW]\b")
+SCALED = Cue(r"\b(?:scales? (?:of|from)|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
+ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I)
+"""Words by which a writer sets a symbol."""
+PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
+POWER = Cue(r"\bpower (?:analysis|calculations?)\b", I)
+HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:(?:with|has|have|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
@@ -204,7 +214,7 @@ PAGE_AFTER = Cue(r"(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")
 POSTAL = Cue(r"\b[A-Z]{2},?[\s\u00a0]*(?:\d{5}-)?$")
 LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed) as\b[^.;]{0,60}$", I)
 EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)
-POINT_IN_TIME = Cue(r"[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h)\b", I)
+POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h)\b", I)
 STREET = Cue(r"(?:\s+[A-Z][a-z]+){0,2}\s+(?:Rd|St|Street|Road|Ave|Avenue|Blvd|Boulevard|Broadway|Lane|Drive|Floor|Stra(?:ss|ß)e)\b|\s+Broadway\b")
 BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s*[-\u2212]?\d*\.\d+\W*$")
 SLOPES = Cue(r"\b(?:slopes?|exponents?|powers?|scalings?)\b(?:of|and|or|[-\u2212\d/,\s])*$", I)
@@ -222,9 +232,9 @@ LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|ph
 """How long something was made to last."""
 SUBJECT = Cue(r"^\W*(?:an?|each|every|one)\s+(?:\w+\s+)?$", I)
 CAUSES = Cue(r"[^.;]{0,80}\b(?:raises?|increases?|decreases?|reduces?|lowers?|leads?|corresponds?|implies|predicts?|(?:is|are) associated|adds?|yields?|translates?|changes?|cuts?|would)\b", I)
-PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?|=|≈)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*\s*$", I)
+PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*\s*$", I)
 """What is said of a thing, not what the thing is made of."""
 CHANGE = Cue(r"[\s\u00a0-]*\S+[\s\u00a0-]+(?:\w+\s+)?(?:gain|loss|shift|increase|decrease|reduction|drop|rise|fall|improvement|difference|delay|error|deviation|advantage|speed-?up|gap|excess|offset|change|decline|penalty|bias|lead|lag|detection)\b", I)
-ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|[a-z]+er)\b)(?:[a-z]{3,})")
+ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|[a-z]+er)\b)(?:[a-z]{{3,}})")
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
-TIME = Cue(r"[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
+TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)

@@ -38,8 +38,10 @@ def is_chosen(sight: Sight) -> bool:
 
 def is_measured_noun(sight: Sight) -> object:
     """A count of things in a sentence without an outcome; of runs, seeds or machines in any sentence."""
-    if not sight.prose or sight.literal.percent or not sight.integer:
+    if not sight.prose or sight.literal.percent or not sight.integer or re.search(r"\bonly\s*$", sight.before[-6:], re.I):
         return False
+    if re.search(r"\b(?:first|last|next)\s*$", sight.before[-8:]) and cues.COUNTED.match(sight.after):
+        return True
     if cues.STRONG_COUNT.match(sight.after) and cues.DRAWN_FROM.search(sight.before[-20:]):
         return True
     return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight)
@@ -62,7 +64,9 @@ def is_recruited(sight: Sight) -> object:
 
 
 def is_scale(sight: Sight) -> object:
-    """The ends of a scale: `between 0 and 1`, `from 0 to 100`."""
+    """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
+    if cues.COORDINATE.match(sight.after) or cues.SCALED.search(sight.lead):
+        return True
     end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
     if sight.literal.plain == "0":
         return re.match(end, sight.after.replace("\u2009", " "))
@@ -73,6 +77,8 @@ def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
+    if cues.SUBJECT_BOUND.search(sight.lead) or (cues.BOUNDED.search(sight.lead) and cues.SELECTS.match(sight.after)):
+        return True
     restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
     return restricted or cues.LIMIT_CLASS.search(sight.lead)
 
@@ -82,9 +88,11 @@ def is_condition(sight: Sight) -> object:
     if not sight.prose:
         return False
     if sight.literal.percent:
-        return cues.FRONTED.search(sight.lead)
+        return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?!rate)(?:[A-Za-z-]+\s+){1,3}of\s*$", sight.lead)
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
+    if cues.PAID.search(sight.lead) or sight.says(cues.POWER):
+        return True
     if cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead) or cues.LASTING.search(sight.lead) or re.search(r"\bper\s*$", sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after):
         return True
     return cues.AT_VALUE.search(sight.lead) or (not sight.claims and sight.says(cues.EVERYWHERE))
@@ -124,7 +132,10 @@ def is_ordinal(sight: Sight) -> object:
     if cues.ORDINAL.match(sight.after):
         return True
     ranked = re.search(r"\b(?:rank\w*|plac\w+|came|comes|finish\w*|is|was)\s*$", sight.lead, re.I)
-    return sight.integer and not ranked and re.match(r"[\^$\s\ue007]*(?:st|nd|rd|th)\b[\s\u200b$\ue007-]+[A-Za-z]{3,}", sight.after)
+    if not sight.integer or ranked:
+        return False
+    following = re.match(r"[\^$\s\ue007]*(?:st|nd|rd|th)\b[\s\u200b$\ue007-]*(?P<noun>[A-Za-z]{3,})?", sight.after)
+    return following and (following["noun"] or re.search(r"\bthe\s*$", sight.before[-5:]))
 
 
 def is_attribute(sight: Sight) -> object:
@@ -166,12 +177,12 @@ def is_multiple(sight: Sight) -> object:
     """`four times as much`, with no outcome before it and no quality behind it."""
     if not sight.literal.words or not re.search(r"(?:\btimes|^twice)$", sight.literal.text, re.I):
         return False
-    return not cues.CLAIM.search(sight.lead) and re.match(r"\s+(?:the|as (?:much|many|often))\b", sight.after)
+    return not cues.CLAIM.search(sight.lead) and re.match(r"\s+(?:the\b(?!\s+[\d$])|as (?:much|many|often))\b", sight.after)
 
 
 def is_proportion(sight: Sight) -> object:
     """A proportion such as 3:2 that nobody found."""
-    if not sight.integer or not sight.prose or sight.claims or cues.PREDICATE.search(sight.lead):
+    if not sight.integer or not sight.prose or sight.claims or re.search(r"\b(?:is|was|were|are)\s*$", sight.lead):
         return False
     return re.match(r":\d", sight.after) or re.search(r"\d:$", sight.before)
 

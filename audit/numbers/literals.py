@@ -56,6 +56,9 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 
+FOUND = re.compile(r"\b(?:kept|found|gave|identified|yielded|produced|revealed|detected|observed|caused|lost|won|there (?:were|have been)|after|saw)\s$", re.IGNORECASE)
+OBJECTS = re.compile(rf"(?P<count>(?!one\b|zero\b){CARDINAL})(?=\s+(?:\w+\s+)?[a-z]+s\b)(?!\s+(?:\w+\s+)?(?:weeks|days|months|years|hours|minutes|steps|epochs))", re.IGNORECASE)
+"""A count in words behind a verb of finding."""
 WORD = re.compile(r"[A-Za-z]+|\d+")
 FIRST_WORDS = frozenset({*WORD_VALUES, "none", "all", "both", "neither", "a", "half", "by", "to", "twice", "several"})
 
@@ -189,11 +192,11 @@ def find_words(reading: Reading, text: str) -> Iterator[Literal]:
     for word in WORD.finditer(text):
         if word.start() < position or not (word.group().isdigit() or word.group().lower().removesuffix("fold") in FIRST_WORDS):
             continue
-        match = WORDS.match(text, word.start())
-        if match is None:
+        match = WORDS.match(text, word.start()) or (FOUND.search(text, max(0, word.start() - 24), word.start()) and OBJECTS.match(text, word.start()))
+        if not match:
             continue
         position = match.end()
-        start, end = next((match.span(name) for name in ("of", "some", "none", "fold", "part", "thirds", "dozen", "rate", "cut", "times", "percent", "count") if match[name]), match.span())
+        start, end = next((match.span(name) for name, shown in match.groupdict().items() if shown), match.span())
         frame = reading.main.frame(start)
         begin, stop = reading.main.source(start), reading.main.source_end(end - 1)
         shown = " ".join(reading.source[begin:stop].split())

@@ -12,7 +12,7 @@ from audit.numbers.tables import in_table, is_quoted_row
 __all__ = ["is_quoted", "is_quoted_value", "own_beside_citation"]
 
 REACH = 400
-PARAGRAPH = 900
+PARAGRAPH, SENTENCES = 900, 4
 NAME = r"[A-Z][\w'\u2019-]+"
 IN_TEXT = re.compile(
     rf"\([^()]*?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]*\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
@@ -20,7 +20,7 @@ IN_TEXT = re.compile(
 """A citation that is typed: `(Name, 2018)`, `Name et al. (2018)`."""
 OTHERS = re.compile(
     rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
-    rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?|\s+and\s+(?:colleagues|co-?workers|coworkers))"
+    rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
     rf"|{CITE}\s*(?:have\s+|had\s+|also\s+)?(?:found|report\w*|show\w*|observ\w+|estimat\w+|measur\w+|identif\w+|document\w*|propos\w+|stud\w+|examin\w+|analy[sz]\w+|survey\w+)\b"
 )
 """Words by which a writer hands over to others."""
@@ -86,9 +86,9 @@ def goes_on_telling(sight: Sight) -> bool:
     if PRONOUN.match(sight.sentence) and cites(last):
         return not cues.OWN.search(last)
     told = max((match.end() for match in OTHERS.finditer(passage)), default=-1)
-    if told < 0 or not cites(passage):
+    if told < 0 or not cites(passage) or passage.count(". ", told) > SENTENCES:
         return False
-    rest = passage[told:] + sight.sentence
+    rest = passage[passage.rfind(". ", 0, told) + 1 :] + sight.sentence
     return not cues.OWN.search(rest) and not POINTS_HERE.search(rest)
 
 

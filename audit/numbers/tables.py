@@ -42,7 +42,7 @@ def row_of(sight: Sight) -> str:
 
 def is_heading(sight: Sight) -> bool:
     """A number in a header row, or an integer alone in the first column."""
-    if not in_table(sight) or sight.frame.inside & {"caption", "footnote"} or sight.literal.stream != "main":
+    if not sight.frame.inside & TABLES or sight.frame.inside & {"caption", "footnote"} or sight.literal.stream != "main":
         return False
     return (not sight.literal.percent and in_header(sight)) or (sight.integer and labels_row(sight))
 
@@ -75,10 +75,9 @@ def table_start(sight: Sight) -> int:
 
 
 def is_quoted_row(sight: Sight) -> bool:
-    """Whether the row tells what a cited study found: its subject is a study with authors, a column names the source,
-    or a count belongs to a thing that is cited."""
+    """Whether the row tells what a cited study found: its subject is cited, or a column names the source."""
     first, *cells = row_of(sight).split(CELL)
-    return bool(NAMED_STUDY.search(first)) or any(CITE in cell for cell in cells) or (CITE in first and sight.integer and not sight.literal.percent)
+    return bool(NAMED_STUDY.search(first)) or any(CITE in cell for cell in cells) or CITE in first
 
 
 def in_design_column(sight: Sight) -> bool:
