@@ -21,9 +21,12 @@ IN_TEXT = re.compile(
 OTHERS = re.compile(
     rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
     rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
-    rf"|{CITE}\s*(?:have\s+|had\s+|also\s+)?(?:found|report\w*|show\w*|observ\w+|estimat\w+|measur\w+|identif\w+|document\w*|propos\w+|stud\w+|examin\w+|analy[sz]\w+|survey\w+)\b"
 )
-"""Words by which a writer hands over to others."""
+"""Words by which a writer hands over to others, for as long as nobody else speaks."""
+REPORTS = re.compile(
+    rf"{CITE}\s*(?:have\s+|had\s+|also\s+)?(?:found|report\w*|show\w*|observ\w+|estimat\w+|measur\w+|identif\w+|document\w*|propos\w+|stud\w+|examin\w+|analy[sz]\w+|survey\w+)\b"
+)
+"""A citation as the subject of a sentence."""
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
 AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
 OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
@@ -57,7 +60,7 @@ def is_told(sight: Sight) -> object:
     """Whether the sentence is somebody else's."""
     if sight.page.once(("cites", sight.span), lambda: bool(cites(sight.sentence))):
         return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
-    return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: bool(OTHERS.search(sight.sentence)) or goes_on_telling(sight) or reviews(sight))
+    return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: bool(OTHERS.search(sight.sentence) or REPORTS.search(sight.sentence)) or goes_on_telling(sight) or reviews(sight))
 
 
 def cites(text: str) -> object:
