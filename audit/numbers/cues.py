@@ -195,6 +195,7 @@ COORDINATE = Cue(r"[\s\u2009]*\^?°\u200b?[\s$]*[NSEW]\b")
 SCALED = Cue(r"\b(?:scales? (?:of|from)|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
 ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I)
 """Words by which a writer sets a symbol."""
+SETTING_NOUN = Cue(r"\b(?:thresholds?|cut-?offs?|tolerances?|parameters?|bandwidths?|steps?|step sizes?|rates?|constants?|tolerance)\s*(?:of\s*)?$", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b", I)
 HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have)\b[^.;]{0,60}$", I)

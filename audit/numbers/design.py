@@ -189,4 +189,6 @@ def is_proportion(sight: Sight) -> object:
 
 def is_named_constant(sight: Sight) -> object:
     """The value of a named constant: `learning rate of 3e-4`."""
-    return not in_table(sight) and not sight.literal.percent and (cues.CERTAIN_DESIGN.search(sight.lead) or cues.LINKED_DESIGN.search(sight.lead))
+    if in_table(sight):
+        return False
+    return cues.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and cues.LINKED_DESIGN.search(sight.lead))

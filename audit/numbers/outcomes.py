@@ -68,7 +68,7 @@ def is_found_value(sight: Sight) -> object:
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
         and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
         and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
-        and "∈" not in sight.left and "→" not in sight.left
+        and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
     )  # fmt: skip
 
