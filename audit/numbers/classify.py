@@ -18,6 +18,8 @@ __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 LISTED = re.compile(rf"[\s\u00a0$]*(?:(?:{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
+VERSIONS = frozenset({"proper name", "product version"})
 INHERITED = frozenset({"named constant", "set up", "sized", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
 
 
@@ -124,7 +126,9 @@ def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
 
 
 def continue_list(text: str, last: Classified, given: Classified) -> Classified:
-    """A number that goes on a list of design constants is one of them."""
+    """A number that goes on a list of design constants is one of them; so is a version that follows a version."""
+    if given.rule == "measured" and last.rule in VERSIONS and NEXT_NAME.fullmatch(text[last.literal.end : given.literal.start]):
+        return Classified(given.literal, "reference", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given
     between = text[last.literal.end : given.literal.start]

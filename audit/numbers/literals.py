@@ -12,7 +12,7 @@ from audit.numbers.stream import NUMERIC_COMMA, SCRIPT_END, Frame, Reading, Stre
 
 __all__ = ["WORD_VALUES", "Literal", "find_literals", "parse_decimal"]
 
-SPACE = "[ \u2009\u00a0]"
+SPACE, GAP = "[ \u2009\u00a0]", "[ \n\u2009\u00a0]"
 MINUS = "\\-\u2212\u2013"
 THIN = "\u2009\u00a0"
 INTEGER = rf"[1-9]\d{{0,2}}(?:(?P<sep>[,{NUMERIC_COMMA}{THIN}'\u2019])\d{{3}}(?!\d))(?:(?P=sep)\d{{3}}(?!\d))*"
@@ -23,7 +23,7 @@ BODY = (
 POWER = rf"{SPACE}*[×·]{SPACE}*10{SPACE}*\^{SPACE}*[+{MINUS}]?\d+{SCRIPT_END}?|[eE][+{MINUS}]?\d+(?!\w|\.\d)|(?<=(?<![\d.,])10)\^[+{MINUS}]?\d+{SCRIPT_END}?"
 TAIL = (
     rf"(?P<uncertainty>\(\d+(?:\.\d+)?\)(?=\W|$))?(?P<power>{POWER})?(?P<fraction>(?<![.,{NUMERIC_COMMA}{THIN}]\d)(?<![.,]\d\d)(?<![.,{NUMERIC_COMMA}{THIN}]\d\d\d)(?<![.,]\d\d\d\d)/\d+(?:\.\d+)?(?!\d|,\d\d\d))?"
-    rf"(?P<percent>{SPACE}?[%‰]|{SPACE}per\s?cent(?:age points?)?\b|-percent\b)?"
+    rf"(?P<percent>{GAP}?[%‰]|{GAP}per\s?cent(?:age points?)?\b|-percent\b)?"
 )
 HEAD = rf"(?=[\d.+±{MINUS}])(?P<sign>(?<![\w.,)\]{MINUS}{SCRIPT_END}])[{MINUS}+±](?=[\d.]))?"
 NUMBER = re.compile(rf"{HEAD}(?<!\d)(?P<body>{BODY}){TAIL}")

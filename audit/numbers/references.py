@@ -82,7 +82,9 @@ def is_name(sight: Sight) -> object:
     glued = sight.text[sight.literal.start - 1 : sight.literal.start]
     if re.match(r"D\b", sight.after) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
         return True
-    if re.search(r"#\s?$", sight.before[-3:]) and sight.integer:
+    if sight.integer and (re.search(r"#\s?$", sight.before[-3:]) or re.fullmatch(r"0\d+", sight.literal.text) or re.match(r"[A-Za-wyz]\d", sight.after)):
+        return True
+    if "textbf" in sight.frame.inside and sight.integer and re.match(r"[a-f]\b", sight.after):
         return True
     if sight.literal.text.isdigit() and len(sight.literal.text) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
         return True
@@ -128,6 +130,8 @@ def is_identifier(sight: Sight) -> object:
 
 
 def is_enumeration(sight: Sight) -> object:
+    if sight.frame.kind == "option" and sight.frame.name == "item":
+        return True
     return (
         sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math
         and not sight.literal.percent and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"[\d%]\s*\($", sight.before)
