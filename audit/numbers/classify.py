@@ -119,7 +119,9 @@ def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
     found = []
     for literal in literals:
         sight = Sight(pages[literal.stream], literal)
-        rule = next(rule for rule in RULES if rule.fits(sight))
+        for rule in RULES:
+            if rule.fits(sight):
+                break
         given = Classified(literal, rule.cls, rule.name, rule.why)
         found.append(continue_list(main, found[-1], given) if found else given)
     return found

@@ -108,9 +108,11 @@ def is_span(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent:
         return False
     spanned = sight.integer and cues.SPAN.search(sight.lead) and (cues.COUNTED.match(sight.after) or cues.PHYSICAL.match(sight.after)) and is_chosen(sight)
-    timed = sight.integer and re.search(r"\b(?:at|within)\s*$", sight.lead) and cues.TIME.match(sight.after)
-    timed = timed or (sight.integer and re.search(r"\bafter\s*$", sight.lead, re.I) and cues.POINT_IN_TIME.match(sight.after))
-    return spanned or timed or (re.search(r"\bat\s*\$?$", sight.lead) and cues.THERMAL.match(sight.after))
+    last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
+    if spanned or last not in ("at", "within", "after"):
+        return spanned
+    timed = sight.integer and (cues.POINT_IN_TIME if last == "after" else cues.TIME).match(sight.after)
+    return timed or (last == "at" and cues.THERMAL.match(sight.after))
 
 
 def is_method_unit(sight: Sight) -> object:
@@ -129,10 +131,12 @@ def is_method_unit(sight: Sight) -> object:
 
 def is_ordinal(sight: Sight) -> object:
     """`3rd quintile`: which one, unless the sentence ranks."""
+    if not sight.integer or not any(ending in sight.after[:6] for ending in ("st", "nd", "rd", "th")):
+        return False
     if cues.ORDINAL.match(sight.after):
         return True
     ranked = re.search(r"\b(?:rank\w*|plac\w+|came|comes|finish\w*|is|was)\s*$", sight.lead, re.I)
-    if not sight.integer or ranked:
+    if ranked:
         return False
     following = re.match(r"[\^$\s\ue007]*(?:st|nd|rd|th)\b[\s\u200b$\ue007-]*(?P<noun>[A-Za-z]{3,})?", sight.after)
     return following and (following["noun"] or re.search(r"\bthe\s*$", sight.before[-5:]))

@@ -108,7 +108,7 @@ def is_freedom(sight: Sight) -> object:
 
 def is_coefficient(sight: Sight) -> object:
     """Multiplies a symbol."""
-    return re.match(r"[\s$]*×[\s$]*\\[a-z]+", sight.after)
+    return "×" in sight.after[:4] and re.match(r"[\s$]*×[\s$]*\\[a-z]+", sight.after)
 
 
 def is_comparison(sight: Sight) -> object:

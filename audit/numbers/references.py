@@ -79,16 +79,22 @@ def is_index(sight: Sight) -> object:
 
 
 def is_name(sight: Sight) -> object:
-    glued = sight.text[sight.literal.start - 1 : sight.literal.start]
-    if re.match(r"D\b", sight.after) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
+    """Part of a name: a letter or hyphen before it, a letter that makes it one behind it, a catalogue's number."""
+    glued, shown, following = sight.text[sight.literal.start - 1 : sight.literal.start], sight.literal.text, sight.after[:1]
+    if following.isalpha() and names_behind(sight):
         return True
-    if sight.integer and (re.search(r"#\s?$", sight.before[-3:]) or re.fullmatch(r"0\d+", sight.literal.text) or re.match(r"[A-Za-wyz]\d", sight.after)):
+    if sight.integer and (sight.before[-2:].rstrip().endswith("#") or (shown.startswith("0") and len(shown) > 1)):
         return True
-    if "textbf" in sight.frame.inside and sight.integer and re.match(r"[a-f]\b", sight.after):
-        return True
-    if sight.literal.text.isdigit() and len(sight.literal.text) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
+    if shown.isdigit() and len(shown) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
         return True
     return not sight.frame.math and (glued.isalpha() or glued == "_" or cues.NAME_HYPHEN.search(sight.before[-30:]))
+
+
+def names_behind(sight: Sight) -> object:
+    """`3D`, `Llama 7B`, `6p21`, a bold `3a`."""
+    if re.match(r"D\b", sight.after) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
+        return True
+    return sight.integer and re.match(r"[A-Za-wyz]\d" + (r"|[a-f]\b" if "textbf" in sight.frame.inside else ""), sight.after)
 
 
 def is_proper(sight: Sight) -> object:
