@@ -91,11 +91,14 @@ def is_condition(sight: Sight) -> object:
         return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?!rate)(?:[A-Za-z-]+\s+){1,3}of\s*$", sight.lead)
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
-    if cues.PAID.search(sight.lead) or sight.says(cues.POWER):
+    lead = sight.lead.rstrip(" \u00a0")
+    if lead.endswith("=") and cues.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and cues.PAID.search(sight.lead)):
         return True
-    if cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead) or cues.LASTING.search(sight.lead) or re.search(r"\bper\s*$", sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after):
+    if lead.endswith(" per") or sight.says(cues.POWER) or (not sight.claims and sight.says(cues.EVERYWHERE)):
         return True
-    return cues.AT_VALUE.search(sight.lead) or (not sight.claims and sight.says(cues.EVERYWHERE))
+    if sight.says(cues.CONDITIONAL) and (cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead)):
+        return True
+    return cues.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
 
 
 def is_weak_design(sight: Sight) -> object:

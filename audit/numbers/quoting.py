@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 
 from audit.numbers import cues
 from audit.numbers.sight import Sight
@@ -11,8 +12,7 @@ from audit.numbers.tables import in_table, is_quoted_row
 
 __all__ = ["is_quoted", "is_quoted_value", "own_beside_citation"]
 
-REACH = 400
-PARAGRAPH, SENTENCES = 900, 4
+PARAGRAPH, SENTENCES = 900, 5
 NAME = r"[A-Z][\w'\u2019-]+"
 IN_TEXT = re.compile(
     rf"\([^()]*?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]*\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
@@ -23,10 +23,6 @@ OTHERS = re.compile(
     rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
 )
 """Words by which a writer hands over to others, for as long as nobody else speaks."""
-REPORTS = re.compile(
-    rf"{CITE}\s*(?:have\s+|had\s+|also\s+)?(?:found|report\w*|show\w*|observ\w+|estimat\w+|measur\w+|identif\w+|document\w*|propos\w+|stud\w+|examin\w+|analy[sz]\w+|survey\w+)\b"
-)
-"""A citation as the subject of a sentence."""
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
 AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
 OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
@@ -50,22 +46,36 @@ def is_quoted_value(sight: Sight) -> object:
 
 def reviews(sight: Sight) -> bool:
     """Whether the paragraph belongs to an introduction or a review and cites others before the sentence."""
-    if sight.section != "background":
-        return False
-    low = max(0, sight.span[0] - PARAGRAPH)
-    return bool(cites(sight.text[low : sight.span[0]].rpartition("\n\n")[2].replace("\n", " ")))
+    return sight.section == "background" and cites(sight, paragraph_start(sight), sight.span[0])
 
 
 def is_told(sight: Sight) -> object:
     """Whether the sentence is somebody else's."""
-    if sight.page.once(("cites", sight.span), lambda: bool(cites(sight.sentence))):
+    if sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)):
         return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
-    return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: bool(OTHERS.search(sight.sentence) or REPORTS.search(sight.sentence)) or goes_on_telling(sight) or reviews(sight))
+    return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: tells(sight))
 
 
-def cites(text: str) -> object:
-    """Whether a text holds a citation, by command or typed."""
-    return CITE in text or (("19" in text or "20" in text) and IN_TEXT.search(text))
+def tells(sight: Sight) -> bool:
+    """Whether a sentence that cites nobody hands over to others, or goes on with what they found."""
+    return stands(sight, OTHERS, *sight.span) or goes_on_telling(sight) or reviews(sight)
+
+
+def stands(sight: Sight, words: re.Pattern[str], start: int, end: int) -> bool:
+    """Whether one of the words begins in a stretch of the text; each is looked for once a page."""
+    places = sight.page.once(words, lambda: [match.start() for match in words.finditer(sight.text)])
+    return bisect_left(places, start) < bisect_left(places, end)
+
+
+def cites(sight: Sight, start: int, end: int) -> bool:
+    """Whether a stretch of the text holds a citation, by command or typed."""
+    return sight.text.find(CITE, start, end) >= 0 or stands(sight, IN_TEXT, start, end)
+
+
+def paragraph_start(sight: Sight) -> int:
+    """Where the paragraph around the literal begins, at most so far back as one reads."""
+    low = max(0, sight.span[0] - PARAGRAPH)
+    return max(low, sight.text.rfind("\n\n", low, sight.span[0]))
 
 
 def handed_over(sight: Sight) -> bool:
@@ -83,15 +93,18 @@ def set_against(sight: Sight) -> bool:
 
 def goes_on_telling(sight: Sight) -> bool:
     """Whether an earlier sentence of the paragraph handed over to others, and nobody has spoken of this work since."""
-    low = max(0, sight.span[0] - PARAGRAPH)
-    passage = sight.text[low : sight.span[0]].rpartition("\n\n")[2].replace("\n", " ")
-    last = passage[-REACH:].rstrip(". ").rpartition(". ")[2]
-    if PRONOUN.match(sight.sentence) and cites(last):
-        return not cues.OWN.search(last)
-    told = max((match.end() for match in OTHERS.finditer(passage)), default=-1)
-    if told < 0 or not cites(passage) or passage.count(". ", told) > SENTENCES:
+    start, low, starts = sight.span[0], paragraph_start(sight), sight.page.starts
+    if PRONOUN.match(sight.sentence):
+        before = max(low, starts[index - 1] if (index := bisect_left(starts, start)) else 0)
+        return cites(sight, before, start) and not cues.OWN.search(sight.text[before:start])
+    if not stands(sight, OTHERS, low, start) or not cites(sight, low, start):
         return False
-    rest = passage[passage.rfind(". ", 0, told) + 1 :] + sight.sentence
+    places = sight.page.once(OTHERS, list)
+    told = places[bisect_left(places, start) - 1]
+    first = max(0, bisect_right(starts, told) - 1)
+    if bisect_left(starts, start) - first > SENTENCES:
+        return False
+    rest = sight.text[starts[first] if starts else 0 : start].replace("\n", " ") + sight.sentence
     return not cues.OWN.search(rest) and not POINTS_HERE.search(rest)
 
 
