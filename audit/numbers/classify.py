@@ -12,7 +12,7 @@ from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_quoted, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
-from audit.numbers.tables import in_design_column, is_heading
+from audit.numbers.tables import in_design_column, is_heading, stands_alone
 
 __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
@@ -101,6 +101,21 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+IN_FORMULAS = frozenset("error,display,spread,found range,quoted value,found value,setting,exponent,digit,formula".split(","))
+OUTSIDE = tuple(rule for rule in RULES if rule.name not in IN_FORMULAS)
+"""Those that can fit outside formulas."""
+IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,measured".split(","))
+ALONE = tuple(rule for rule in RULES if rule.name in IN_CELLS)
+"""Those that can fit a number that has a table's cell for itself: no word stands beside it."""
+
+
+def rules_for(sight: Sight) -> tuple[Rule, ...]:
+    """The rules that are worth asking."""
+    if stands_alone(sight):
+        return ALONE
+    return RULES if sight.frame.math else OUTSIDE
+
+
 @dataclass(frozen=True)
 class Classified:
     """A literal with its class, the rule that gave it, and the reason."""
@@ -119,7 +134,7 @@ def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
     found = []
     for literal in literals:
         sight = Sight(pages[literal.stream], literal)
-        for rule in RULES:
+        for rule in rules_for(sight):
             if rule.fits(sight):
                 break
         given = Classified(literal, rule.cls, rule.name, rule.why)

@@ -7,7 +7,7 @@ import re
 from audit.numbers.sight import Sight
 from audit.numbers.stream import ARGUMENT, CELL, CITE, ROW, SEAM
 
-__all__ = ["in_design_column", "in_table", "is_heading", "is_quoted_row"]
+__all__ = ["in_design_column", "in_table", "is_heading", "is_quoted_row", "stands_alone"]
 
 TABLES = frozenset({"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array", "tblr", "supertabular"})
 RULE = re.compile(
@@ -38,6 +38,14 @@ def in_table(sight: Sight) -> bool:
 def row_of(sight: Sight) -> str:
     """The table row around the literal."""
     return sight.text[sight.row[0] : sight.row[1]]
+
+
+def stands_alone(sight: Sight) -> bool:
+    """Whether the literal is all that its cell holds."""
+    frame = sight.frame
+    if not frame.inside & TABLES or frame.inside & {"caption", "footnote"} or frame.math == "display" or frame.opaque:
+        return False
+    return sight.after.strip(" $\u200b") == "" and sight.before.strip(" $") == ""
 
 
 def is_heading(sight: Sight) -> bool:
