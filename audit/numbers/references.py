@@ -27,7 +27,7 @@ def defines_layout(sight: Sight) -> object:
 
 def is_length(sight: Sight) -> object:
     """A length of the page: in its own units, after a register or at once after a command."""
-    if cues.LENGTH.match(sight.after):
+    if "\\" in sight.after[:4] and cues.LENGTH.match(sight.after):
         return True
     if "\\" not in sight.before:
         return False

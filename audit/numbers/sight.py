@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from audit.numbers import cues
@@ -19,6 +18,17 @@ ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
 PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
 REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
+
+
+class Lazy:
+    """A property that is found once; without the lock of `functools.cached_property`, which costs as much as a rule."""
+
+    def __init__(self, find: Callable[[Any], Any]):
+        self.find, self.name = find, find.__name__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        found = owner.__dict__[self.name] = self.find(owner)
+        return found
 
 
 def kind_of_section(title: str) -> str:
@@ -49,7 +59,7 @@ class Sight:
     def __init__(self, page: Page, literal: Literal):
         self.page, self.reading, self.text, self.literal, self.frame = page, page.reading, page.text, literal, literal.frame
 
-    @cached_property
+    @Lazy
     def before(self) -> str:
         """The text before, cut at the last seam."""
         window = self.text[max(0, self.literal.start - REACH) : self.literal.start]
@@ -57,7 +67,7 @@ class Sight:
             window = window.rpartition(seam)[2]
         return window.replace("\n", " ").replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def after(self) -> str:
         """The text after, cut at the next seam."""
         window = self.text[self.literal.end : self.literal.end + REACH]
@@ -65,7 +75,7 @@ class Sight:
             window = window.partition(seam)[0]
         return window.replace("\n", " ").replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def span(self) -> tuple[int, int]:
         """Start and end of the sentence in the stream."""
         before, after = bisect_right(self.page.starts, self.literal.start) - 1, bisect_left(self.page.stops, self.literal.end)
@@ -73,7 +83,7 @@ class Sight:
         end = self.page.stops[after] + 1 if after < len(self.page.stops) else len(self.text)
         return max(start, self.literal.start - LONGEST), min(end, self.literal.end + LONGEST)
 
-    @cached_property
+    @Lazy
     def row(self) -> tuple[int, int]:
         """Start and end of what lies between two ends of rows, seams or paragraphs."""
         low = max(0, self.literal.start - 400)
@@ -81,7 +91,7 @@ class Sight:
         ends = [end for mark in (ROW, SEAM, "\n\n") if (end := self.text.find(mark, self.literal.end, self.literal.end + 400)) >= 0]
         return max(low, max(starts) + 1), min(ends, default=min(len(self.text), self.literal.end + 400))
 
-    @cached_property
+    @Lazy
     def sentence(self) -> str:
         return self.page.once(self.span, lambda: self.text[self.span[0] : self.span[1]].replace("\n", " ").replace(ARGUMENT, ""))
 
@@ -89,18 +99,18 @@ class Sight:
         """Whether the sentence holds a cue."""
         return self.page.once((cue, self.span), lambda: bool(cue.search(self.sentence)))
 
-    @cached_property
+    @Lazy
     def lead(self) -> str:
         """The sentence up to the literal."""
         window = self.text[max(self.span[0], self.literal.start - REACH) : self.literal.start]
         return window.replace("\n", " ").replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def claims(self) -> bool:
         """Whether the sentence speaks of an outcome."""
         return self.says(cues.CLAIM)
 
-    @cached_property
+    @Lazy
     def formula(self) -> tuple[int, int, str] | None:
         """The formula around the literal."""
         index = bisect_right(self.page.formulas, self.literal.start) - 1
@@ -109,7 +119,7 @@ class Sight:
                 return start, end, kind
         return None
 
-    @cached_property
+    @Lazy
     def alone(self) -> bool:
         """Whether the formula holds numbers, signs and units and nothing else, so that it reads as prose."""
         if self.formula is None:
@@ -122,25 +132,25 @@ class Sight:
         rest = FORMULA_FILL.sub("", rest)
         return rest in ("", "\\sigma") or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
 
-    @cached_property
+    @Lazy
     def left(self) -> str:
         """The formula up to the literal."""
         start = self.formula[0] if self.formula else self.literal.start
         return self.text[max(start, self.literal.start - REACH) : self.literal.start].replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def right(self) -> str:
         """The formula from the literal on."""
         end = self.formula[1] if self.formula else self.literal.end
         return self.text[self.literal.end : min(end, self.literal.end + REACH)].replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def section(self) -> str:
         """`method`, `background` or nothing: what the title of the section around says it is about."""
         index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
         return self.page.once(index, lambda: kind_of_section(self.reading.sections[index][1] if index >= 0 else ""))
 
-    @cached_property
+    @Lazy
     def round(self) -> bool:
         """Whether the number is one that people choose: at most two digits before its zeros, or a power of two."""
         digits = re.sub(r"\D", "", self.literal.plain)
@@ -153,11 +163,11 @@ class Sight:
         digits = re.sub(r"\D", "", self.literal.plain.partition("e")[0]).strip("0")
         return len(digits) <= 1 or digits in PLAIN_DIGITS
 
-    @property
+    @Lazy
     def prose(self) -> bool:
         """Whether the literal reads as prose: outside formulas, or alone in one."""
         return not self.frame.math or self.alone or bool(self.frame.inside & SIUNITX)
 
-    @property
+    @Lazy
     def integer(self) -> bool:
         return self.literal.kind == "integer"
