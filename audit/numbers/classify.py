@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import cues, design, outcomes, references
 from audit.numbers.literals import Literal
-from audit.numbers.quoting import is_quoted, is_quoted_value, own_beside_citation
+from audit.numbers.quoting import is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
 from audit.numbers.tables import in_design_column, is_heading, stands_alone
@@ -17,9 +17,10 @@ from audit.numbers.tables import in_design_column, is_heading, stands_alone
 __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
-LISTED = re.compile(rf"[\s\u00a0$]*(?:(?:{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
 VERSIONS = frozenset({"proper name", "product version"})
+LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
 INHERITED = frozenset({"named constant", "set up", "sized", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
 
 
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     Rule("index", "reference", "counts a figure, section, step or the like", references.is_index),
     Rule("enumeration", "reference", "an item of an enumeration", references.is_enumeration),
     Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
+    Rule("quoted statistic", "reference", "a symbol's value with a citation at once behind it", is_quoted_statistic),
     Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
     Rule("spread", "result", "a value with its spread", outcomes.is_spread),
     Rule("found range", "result", "the range of a symbol in a sentence about an outcome", outcomes.is_found_range),
@@ -76,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     Rule("comparison", "result", "a difference that was found", outcomes.is_comparison),
     Rule("legend", "design", "what a figure's marks stand for", design.is_legend),
     Rule("confidence", "design", "a level of confidence, a quantile or a fold", design.is_confidence),
+    Rule("share", "result", "the percentage of a count", outcomes.is_share),
     Rule("proper name", "reference", "follows a proper name", references.is_proper),
     Rule("ordinal", "design", "counts a step, layer or the like", design.is_ordinal),
     Rule("attribute", "design", "a measure before a noun", design.is_attribute),
@@ -101,7 +104,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-IN_FORMULAS = frozenset("error,display,spread,found range,quoted value,found value,setting,exponent,digit,formula".split(","))
+IN_FORMULAS = frozenset("error,display,quoted statistic,spread,found range,quoted value,found value,setting,exponent,digit,formula".split(","))
 OUTSIDE = tuple(rule for rule in RULES if rule.name not in IN_FORMULAS)
 """Those that can fit outside formulas."""
 IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,measured".split(","))
@@ -149,4 +152,7 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given
     between = text[last.literal.end : given.literal.start]
-    return Classified(given.literal, "design", "list", "goes on a list of design constants") if LISTED.fullmatch(between) else given
+    listed = LISTED.fullmatch(between)
+    if listed is None or (listed["unit"] and between.rstrip().endswith(",") and not cues.PHYSICAL.match(text[given.literal.end : given.literal.end + 12]) and not LETTER.match(text, given.literal.end)):
+        return given
+    return Classified(given.literal, "design", "list", "goes on a list of design constants")

@@ -88,7 +88,7 @@ def is_condition(sight: Sight) -> object:
     if not sight.prose:
         return False
     if sight.literal.percent:
-        return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?!rate)(?:[A-Za-z-]+\s+){1,3}of\s*$", sight.lead)
+        return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?:\w+\s)?(?:FDR|level|threshold|cut-?off|significance|confidence)(?: level)? of\s*$", sight.lead)
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
     lead = sight.lead.rstrip(" \u00a0")
@@ -110,7 +110,9 @@ def is_span(sight: Sight) -> object:
     """`over 9 years`, `across 5 seeds`; `at 60 degrees`; `at 5 years`."""
     if not sight.prose or sight.literal.percent:
         return False
-    spanned = sight.integer and cues.SPAN.search(sight.lead) and (cues.COUNTED.match(sight.after) or cues.PHYSICAL.match(sight.after)) and is_chosen(sight)
+    spanned = sight.integer and cues.SPAN.search(sight.lead) and (
+        cues.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
+    ) and is_chosen(sight)
     last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
     if spanned or last not in ("at", "within", "after"):
         return spanned
@@ -129,6 +131,7 @@ def is_method_unit(sight: Sight) -> object:
         and not sight.claims
         and not in_table(sight)
         and not cues.PREDICATE.search(sight.lead)
+        and not sight.says(cues.COPULA)
     )
 
 
@@ -157,6 +160,8 @@ def is_attribute(sight: Sight) -> object:
 
 def is_legend(sight: Sight) -> object:
     """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
+    if sight.literal.plain in ("1", "2") and "±" in sight.lead[-4:] and cues.SHADED.match(sight.after):
+        return True
     return sight.prose and (cues.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and cues.BAND.match(sight.after)))
 
 

@@ -111,6 +111,11 @@ def is_coefficient(sight: Sight) -> object:
     return "×" in sight.after[:4] and re.match(r"[\s$]*×[\s$]*\\[a-z]+", sight.after)
 
 
+def is_share(sight: Sight) -> object:
+    """The percentage in parentheses behind a count: `1,876 (80 %)`."""
+    return sight.prose and sight.literal.percent and re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:])
+
+
 def is_comparison(sight: Sight) -> object:
     """`3.1 x fewer`, `3.5 days earlier`: a difference, which somebody found."""
     return sight.prose and not sight.literal.words and cues.COMPARATIVE.match(sight.after)

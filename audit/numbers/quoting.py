@@ -10,7 +10,7 @@ from audit.numbers.sight import Sight
 from audit.numbers.stream import CITE
 from audit.numbers.tables import in_table, is_quoted_row
 
-__all__ = ["is_quoted", "is_quoted_value", "own_beside_citation"]
+__all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
 
 PARAGRAPH, SENTENCES = 900, 5
 NAME = r"[A-Z][\w'\u2019-]+"
@@ -23,6 +23,7 @@ OTHERS = re.compile(
     rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
 )
 """Words by which a writer hands over to others, for as long as nobody else speaks."""
+RELATIVE = re.compile(rf"{CITE},?\s+(?:who|which|where)\b[^,;]*$")
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
 AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
 OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
@@ -49,8 +50,18 @@ def reviews(sight: Sight) -> bool:
     return sight.section == "background" and cites(sight, paragraph_start(sight), sight.span[0])
 
 
+def is_quoted_statistic(sight: Sight) -> bool:
+    """`d = 0.62` with a citation at once behind it and no word of one's own between."""
+    if sight.frame.math != "inline" or sight.frame.script:
+        return False
+    between, found, _ = sight.text[sight.literal.end : sight.literal.end + 25].partition(CITE)
+    return bool(found) and not cues.OWN.search(between) and "," not in between
+
+
 def is_told(sight: Sight) -> object:
-    """Whether the sentence is somebody else's."""
+    """Whether the sentence, or the clause around the literal, is somebody else's."""
+    if CITE in sight.lead and RELATIVE.search(sight.lead):
+        return True
     if sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)):
         return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
     return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: tells(sight))

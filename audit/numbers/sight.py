@@ -15,6 +15,7 @@ __all__ = ["Page", "Sight"]
 
 SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
 ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
+SOLAR = re.compile(r"[MRL]_\\(?:odot|oplus|sun|earth|star|ast)")
 PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
 REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
@@ -130,7 +131,7 @@ class Sight:
         rest = re.sub(r"\d+(?:[.,\ufe50]\d+)*|\.\d+", "", self.text[start:end])
         rest = re.sub(r"10\^|\^[-\u2212+]?\u200b?", "", rest)
         rest = FORMULA_FILL.sub("", rest)
-        return rest in ("", "\\sigma") or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
+        return rest in ("", "\\sigma") or bool(SOLAR.fullmatch(rest)) or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
 
     @Lazy
     def left(self) -> str:
