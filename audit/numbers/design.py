@@ -77,7 +77,7 @@ def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
-    if (cues.SUBJECT_BOUND.search(sight.lead) and not cues.CLAIM.search(sight.lead)) or (cues.BOUNDED.search(sight.lead) and cues.SELECTS.match(sight.after)):
+    if (cues.SUBJECT_BOUND.search(sight.lead) and cues.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (cues.BOUNDED.search(sight.lead) and cues.SELECTS.match(sight.after)):
         return True
     restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
     return restricted or cues.LIMIT_CLASS.search(sight.lead)
@@ -132,6 +132,7 @@ def is_method_unit(sight: Sight) -> object:
         and not in_table(sight)
         and not cues.PREDICATE.search(sight.lead)
         and not sight.says(cues.COPULA)
+        and (sight.says(cues.PASSIVE) or sight.section == "method")
     )
 
 

@@ -22,6 +22,8 @@ def is_statistic(sight: Sight) -> object:
     if sight.frame.math != "inline" or sight.frame.script or not ends_relation(sight):
         return False
     found = cues.STATISTIC.search(sight.left)
+    if not found and sight.literal.kind == "decimal" and cues.RELATION.search(sight.left) and cues.WITH_P.match(sight.text[sight.literal.end : sight.literal.end + 40]):
+        return True
     if not found or (found["symbol"] in "pP" and is_level(sight)):
         return False
     if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
