@@ -31,14 +31,23 @@ def count_confusions(files: Iterable[Path]) -> Confusions:
     """What was given to each labelled number, over files."""
     confusions: Confusions = Counter()
     for file in files:
-        scan = scan_text(file.read_text(encoding="utf-8"), file.name, preamble=False)
+        lines = list(part_sentences(file.read_text(encoding="utf-8").splitlines()))
+        scan = scan_text("\n".join(lines), file.name, preamble=False)
         given: dict[int, list[tuple[str, str]]] = {}
         for number in scan.numbers:
             line = scan.reading.lines.place(number.literal.source_start)[0]
             given.setdefault(line, []).append((number.literal.text.strip("$"), number.cls))
-        for line, text in enumerate(scan.reading.source.splitlines(), start=1):
+        for line, text in enumerate(lines, start=1):
             compare_line(labels_of(text), given.get(line, []), confusions)
     return confusions
+
+
+def part_sentences(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, with an empty one behind each that ends a sentence: they come from different papers, and no paragraph holds two."""
+    for line in lines:
+        yield line
+        if line.partition("%=")[0].rstrip().endswith((".", "!", "?")):
+            yield ""
 
 
 def compare_line(wanted: list[tuple[str, str]], given: list[tuple[str, str]], confusions: Confusions) -> None:

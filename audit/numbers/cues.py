@@ -42,6 +42,7 @@ METHOD_TITLE = Cue(
     r"hyper-?parameters?|apparatus|stimuli|sample preparation|statistical analys[ei]s|study design|instruments?|reagents|observations and data reduction|sampling)\b|^experimental$|^computational$",
     I,
 )  # fmt: skip
+RESULT_TITLE = Cue(r"\b(?:results?|findings|evaluation|experiments|outcomes|conclusions?)\b", I)
 BACKGROUND_TITLE = Cue(r"\b(?:introduction|related work|background|previous work|prior work|literature|state of the art|motivation|theory)\b", I)
 LENGTH = Cue(
     r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)"

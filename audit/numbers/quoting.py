@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 
 from audit.numbers import cues
 from audit.numbers.sight import Sight
-from audit.numbers.stream import CITE
+from audit.numbers.stream import CITE, REF
 from audit.numbers.tables import in_table, is_quoted_row
 
 __all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
@@ -46,8 +46,18 @@ def is_quoted_value(sight: Sight) -> object:
 
 
 def reviews(sight: Sight) -> bool:
-    """Whether the paragraph belongs to an introduction or a review and cites others before the sentence."""
-    return sight.section == "background" and cites(sight, paragraph_start(sight), sight.span[0])
+    """Whether the paragraph cites others before the sentence, in an introduction, or with no word of this work from end to end."""
+    start = paragraph_start(sight)
+    if sight.section == "result" or not cites(sight, start, sight.span[0]):
+        return False
+    return sight.section == "background" or sight.page.once(("review", start), lambda: speaks_of_others_only(sight, start))
+
+
+def speaks_of_others_only(sight: Sight, start: int) -> bool:
+    """Whether a paragraph holds no word of this work and points to none of its tables and figures."""
+    end = sight.text.find("\n\n", sight.span[1], sight.span[1] + PARAGRAPH)
+    whole = sight.text[start : end if end >= 0 else sight.span[1] + PARAGRAPH].replace("\n", " ")
+    return not cues.OWN.search(whole) and REF not in whole and not POINTS_HERE.search(whole)
 
 
 def is_quoted_statistic(sight: Sight) -> bool:

@@ -34,7 +34,8 @@ class Lazy:
 
 def kind_of_section(title: str) -> str:
     """What a section is about, by its title."""
-    return "method" if cues.METHOD_TITLE.search(title) else "background" if cues.BACKGROUND_TITLE.search(title) else ""
+    kinds = {"method": cues.METHOD_TITLE, "background": cues.BACKGROUND_TITLE, "result": cues.RESULT_TITLE}
+    return next((kind for kind, cue in kinds.items() if cue.search(title)), "")
 
 
 class Page:
@@ -147,7 +148,7 @@ class Sight:
 
     @Lazy
     def section(self) -> str:
-        """`method`, `background` or nothing: what the title of the section around says it is about."""
+        """`method`, `background`, `result` or nothing: what the title of the section around says it is about."""
         index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
         return self.page.once(index, lambda: kind_of_section(self.reading.sections[index][1] if index >= 0 else ""))
 
