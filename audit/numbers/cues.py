@@ -53,13 +53,13 @@ PRIMITIVE = Cue(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
 )
-UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|kB|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag)"
+UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|[kK]B|[GMk]bps|[GM]B/s|bytes?|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag)"
 PHYSICAL = Cue(rf"[\s-]*{UNIT}(?![A-Za-z])")
 
 CERTAIN_INDEX = Cue(
     rf"(?:{REF}|\b(?:fig(?:ure)?s?|tab(?:le)?s?|sec(?:tion)?s?|sects?|eqs?|eqns?|equations?|chapters?|chap|appendix|appendices|app|theorems?|thm|lemmas?|"
     r"propositions?|prop|corollar(?:y|ies)|definitions?|remarks?|algorithms?|alg|listings?|(?<!m\.)pp?|pages?|vol(?:ume)?|no|nos|issues?|refs?|hypothes[ie]s|supp(?:lementary)?|"
-    r"footnotes?|articles?|arts?|clauses?|paragraphs?|directives?|regulations?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?#?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
+    r"footnotes?|fn|articles?|arts?|clauses?|paragraphs?|directives?|regulations?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?#?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
     I,
 )  # fmt: skip
 INDEX = Cue(
@@ -123,7 +123,7 @@ CERTAIN_DESIGN = Cue(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|(?<!'s )alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
-    rf"top-\$?[pk]\$?|excitation|(?:exposure|integration|acquisition|shutter|dwell) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
     I,
 )  # fmt: skip
 LINKED_DESIGN = Cue(
@@ -147,7 +147,7 @@ YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
 YEAR_RANGE = Cue(r"\b(?:1[89]|20)\d\d\s*(?:--?|\u2013|/)\s*$")
 THERMAL = Cue(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V)(?![A-Za-z])")
 HARDWARE = Cue(
-    r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?(?!-h)|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |M |B )parameters|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b",
+    r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?(?!-h)|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |[MBT]\s?)(?:parameters?|params|tokens)|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b",
     I,
 )
 WEAK_DESIGN = Cue(
@@ -160,7 +160,7 @@ DESIGN_VERB = Cue(
     r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|(?:we|was|were|is|are) var(?:y|ied)|varying the|swe(?:ep|pt)|administered|escalated|titrated|injected|housed|fed|dosed|treated with|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
-    r"subsampled?|acquired|chose|(?:was|were) added|performed with|appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
+    r"subsampled?|acquired|prune(?:d)?|fine-?tuned?|pre-?trained|prompt(?:ed)?|decoded?|quanti[sz]ed|chose|(?:was|were) added|performed with|appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
     r"completed|annotated|capped|truncated|padded|resized|cropped|divided|partitioned|held out|reserved?|paid|compensated|followed for|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
     I,
 )  # fmt: skip
@@ -208,9 +208,19 @@ PASSIVE = Cue(
 """Something was done, or is made of something."""
 GOES_ON = Cue(r"[^.;]{0,40}\b(?:are|were|is|was|has|have|had|do|does|did|can|could|may|must|\w+ed)\b", I)
 WITH_P = re.compile(r"[^.;]{0,20}[\s($]p\s*[=<>≤]", re.IGNORECASE)
+OR_MORE = Cue(r"[\s\u00a0-]*(?:%\s*)?(?:\w+\s+)?(?:or|and)\s+(?:older|younger|more|less|fewer|higher|lower|greater|above|below|over|under|longer|later|beyond)\b(?!\s+[$~\d])", I)
+"""A bound: `18 years or older`."""
+DOSED = Cue(rf"[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?[\s\u00a0]+(?:once|twice|three times|daily|weekly|monthly|orally|intravenously|subcutaneously|per day|a day|every)\b")
+PARTS_OF_NET = Cue(r"[\s\u00a0$-]*(?:[A-Za-z-]+\s+)?(?:layers|heads|channels|filters|neurons|hidden units|residual blocks|attention heads|beams|warm-?up steps)\b", I)
+TAKES_AWAY = Cue(r"\b(?:remov|prun|sav|drop|skip|need|requir|only|kill|los)\w*\s*$", I)
+LEVEL_OF = Cue(r"\bat\s*$", I)
+NOUN = Cue(r"[\s\u00a0]+(?!per\b|of\b|in\b|and\b|or\b|for\b|by\b|on\b|with\b|to\b|when\b|after\b|while\b|vs\b|versus\b|from\b|compared\b|because\b|as\b)[a-z]{4,}")
+CONSIDERED = Cue(r"[^.;]{0,40}\b(?:was|were|is|are)\s+(?:considered|regarded|defined|taken|deemed)\b", I)
+WITH_THINGS = Cue(r"[\s$]*[a-z-]+(?:\s[a-z]+)?,")
+IS = Cue(r"\b(?:is|was|are|were)\s+(?:of\s+)?[$~≈\s]*$", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
-POWER = Cue(r"\bpower (?:analysis|calculations?)\b", I)
-HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have)\b[^.;]{0,60}$", I)
+POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
+HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
@@ -236,13 +246,13 @@ FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the
 SIZED = Cue(rf"[\s\u2009\u00a0]*{UNIT}(?![A-Za-z])[\s\u00a0]+(?:thick|wide|long|high|deep|tall|apart)\b")
 COMPARATIVE = Cue(
     r"[\s\u2009\u00a0$-]*(?:(?:×|x|times|-?fold)[\s\u00a0$]+(?:\w+\s+)?(?:fewer|more|faster|slower|higher|lower|less|larger|smaller|better|worse|as|the|tighter|greater|cheaper)\b"
-    r"|(?:[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
+    r"|(?:(?!or\b|and\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
 )
 """A difference that was found."""
 LEGEND = Cue(r"\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
 SHADED = Cue(r"\s*(?:SDs?|SEs?|SEM|s\.?\s?[de]\.?(?:m\.?)?|standard (?:deviations?|errors?)|sigma|\\sigma|σ)(?![A-Za-z])", I)
 BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
-LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice)s?\s+(?:lasted|ran for)\s+(?:about\s+|approximately\s+)?$", I)
+LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice|stimulus|prime|pulse|cue|trial)s?\s+(?:lasted|ran for)\s+(?:about\s+|approximately\s+)?$", I)
 """How long something was made to last."""
 SUBJECT = Cue(r"^\W*(?:an?|each|every|one)\s+(?:\w+\s+)?$", I)
 CAUSES = Cue(r"[^.;]{0,80}\b(?:raises?|increases?|decreases?|reduces?|lowers?|leads?|corresponds?|implies|predicts?|(?:is|are) associated|adds?|yields?|translates?|changes?|cuts?|would)\b", I)

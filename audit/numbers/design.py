@@ -42,6 +42,8 @@ def is_measured_noun(sight: Sight) -> object:
         return False
     if re.search(r"\b(?:first|last|next)\s*$", sight.before[-8:]) and cues.COUNTED.match(sight.after):
         return True
+    if cues.PARTS_OF_NET.match(sight.after) and not cues.TAKES_AWAY.search(sight.before[-14:]):
+        return True
     if cues.STRONG_COUNT.match(sight.after) and cues.DRAWN_FROM.search(sight.before[-20:]):
         return True
     return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight)
@@ -50,6 +52,8 @@ def is_measured_noun(sight: Sight) -> object:
 def is_set_up(sight: Sight) -> object:
     """Follows a verb of setting up, with no outcome before it."""
     if in_table(sight):
+        return False
+    if cues.IS.search(sight.lead):
         return False
     found = cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)
     return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
@@ -77,6 +81,10 @@ def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
+    if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
+        return True
+    if cues.OR_MORE.match(sight.after) or re.search(r"\baged\s+(?:between\s+)?(?:\d+\s*(?:and|to|--?|\u2013)\s*)?$", sight.lead):
+        return True
     if (cues.SUBJECT_BOUND.search(sight.lead) and cues.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (cues.BOUNDED.search(sight.lead) and cues.SELECTS.match(sight.after)):
         return True
     restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
@@ -88,11 +96,15 @@ def is_condition(sight: Sight) -> object:
     if not sight.prose:
         return False
     if sight.literal.percent:
+        if cues.LEVEL_OF.search(sight.lead) and cues.NOUN.match(sight.after):
+            return True
         return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?:\w+\s)?(?:FDR|level|threshold|cut-?off|significance|confidence)(?: level)? of\s*$", sight.lead)
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
     lead = sight.lead.rstrip(" \u00a0")
     if lead.endswith("=") and cues.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and cues.PAID.search(sight.lead)):
+        return True
+    if sight.integer and re.fullmatch(r"\W*With", lead) and cues.WITH_THINGS.match(sight.after):
         return True
     if lead.endswith(" per") or sight.says(cues.POWER) or (not sight.claims and sight.says(cues.EVERYWHERE)):
         return True
@@ -122,7 +134,7 @@ def is_span(sight: Sight) -> object:
 
 def is_method_unit(sight: Sight) -> object:
     """A physical setting in a sentence without an outcome."""
-    if cues.SIZED.match(sight.after) and not sight.claims:
+    if cues.DOSED.match(sight.after) or (cues.SIZED.match(sight.after) and not sight.claims):
         return True
     return (
         sight.prose

@@ -28,6 +28,8 @@ def is_statistic(sight: Sight) -> object:
         return False
     if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
         return False
+    if found["symbol"].startswith("\\Delta") and sight.plain_decimal and not sight.claims:
+        return False
     if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
         return False
     return not (sight.integer and found["symbol"] in LETTERS) and not re.search(r"[A-Za-z}\ue007\u200b]\s*\([^()]*$", sight.left)
