@@ -168,7 +168,7 @@ COUNTED = Cue(
     r"[\s\u00a0-]*(?:(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against)\b)[A-Za-z0-9-]+\s+){0,2}(?:layers?|blocks?|heads?|epochs?|steps?|iterations?|seeds?|runs?|folds?|participants|patients|subjects|volunteers|students|respondents|items|trials|tokens|gpus?|cpus?|cores?|threads?|nodes|"
     r"parameters|features|classes|categories|units|neurons|channels|repetitions|replicat(?:es|ions)|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
     r"agents|episodes|dimensions?|bins|points|levels|groups|arms|conditions|sites|centres|centers|hospitals|schools|plots|mice|rats|cells|animals|species|blocks|sessions|batches|sequences|pixels|filters|chains|draws|"
-    r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|researchers|coders|experts|observers|reviewers|interviewers|stimuli|variables|predictors|covariates|options|values|firms|households|respondents|degrees of freedom)\b(?!\s+per\b|-hours?)",
+    r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|configurations|set-?ups|resolutions|algorithms|combinations|researchers|coders|experts|observers|reviewers|interviewers|stimuli|variables|predictors|covariates|options|values|firms|households|respondents|degrees of freedom)\b(?!\s+per\b|-hours?)",
     I,
 )  # fmt: skip
 ORDINAL = Cue(
@@ -214,10 +214,11 @@ DOSED = Cue(rf"[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?[\s\u00a0]+(?:once|twice|three
 PARTS_OF_NET = Cue(r"[\s\u00a0$-]*(?:[A-Za-z-]+\s+)?(?:layers|heads|channels|filters|neurons|hidden units|residual blocks|attention heads|beams|warm-?up steps)\b", I)
 TAKES_AWAY = Cue(r"\b(?:remov|prun|sav|drop|skip|need|requir|only|kill|los)\w*\s*$", I)
 LEVEL_OF = Cue(r"\bat\s*$", I)
-NOUN = Cue(r"[\s\u00a0]+(?!per\b|of\b|in\b|and\b|or\b|for\b|by\b|on\b|with\b|to\b|when\b|after\b|while\b|vs\b|versus\b|from\b|compared\b|because\b|as\b)[a-z]{4,}")
+NOUN = Cue(r"[\s\u00a0]+(?!per\b|of\b|in\b|and\b|or\b|each\b|for\b|by\b|on\b|with\b|to\b|when\b|after\b|while\b|vs\b|versus\b|from\b|compared\b|because\b|as\b)[a-z]{4,}")
 CONSIDERED = Cue(r"[^.;]{0,40}\b(?:was|were|is|are)\s+(?:considered|regarded|defined|taken|deemed)\b", I)
 WITH_THINGS = Cue(r"[\s$]*[a-z-]+(?:\s[a-z]+)?,")
 IS = Cue(r"\b(?:is|was|are|were)\s+(?:of\s+)?[$~≈\s]*$", I)
+INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b|(?:percentage )?points?\b|per ?cent\b)", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
 HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have)\b[^.;]{0,60}$", I)
@@ -227,7 +228,7 @@ RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Z
 COMPARED = Cue(r"\b(?:higher|lower|greater|less|more|larger|smaller|fewer|longer|shorter|better|worse|most|least|faster|slower)(?:\s+than)?\b", I)
 STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|blocks|repetitions|replications|replicates|restarts|epochs|permutations|resamples|replicates?)\b", I)
 DRAWN_FROM = Cue(r"\b(?:from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
-AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
+AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>(]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
 SECTIONED = Cue(r"[\s\u00a0]*(?:[:.(\u2014\u2013]|$|(?<=\s)[A-Z][a-z])")
 DETERMINER = Cue(r"\b(?:the|this|that|its|their)[\s\u00a0]$", I)
 PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|stir|warm|ramp|optimi|initiali|choos|chose|clip|default)", I)

@@ -69,7 +69,7 @@ def is_recruited(sight: Sight) -> object:
 
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
-    if cues.COORDINATE.match(sight.after) or cues.SCALED.search(sight.lead):
+    if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
         return True
     end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
     if sight.literal.plain == "0":
@@ -138,7 +138,7 @@ def is_method_unit(sight: Sight) -> object:
         return True
     return (
         sight.prose
-        and not (sight.literal.kind == "decimal" and not sight.round)
+        and not (sight.literal.kind == "decimal" and (not sight.round or sight.lead.rstrip().endswith("=")))
         and cues.PHYSICAL.match(sight.after)
         and not sight.claims
         and not in_table(sight)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 __all__ = [
-    "BOUND", "CITES", "COMMANDS", "DEFINERS", "ENVIRONMENTS", "FOLDERED", "INCLUDES", "MATH_ENVIRONMENTS", "MOVING", "OPAQUE_ENVIRONMENTS", "PRINTED", "REFS", "SEAMS", "SECTIONS",
-    "SILENT", "UPRIGHT", "Spec",
+    "BOUND", "COMMANDS", "DEFINERS", "ENVIRONMENTS", "FOLDERED", "INCLUDES", "MATH_ENVIRONMENTS", "MOVING", "OPAQUE_ENVIRONMENTS", "PRINTED", "REFS", "SEAMS", "SECTIONS",
+    "SILENT", "UPRIGHT", "Spec", "cites",
 ]  # fmt: skip
 
 
@@ -110,13 +110,19 @@ SILENT = frozenset(
     "footnote caption captionof section subsection subsubsection paragraph subparagraph chapter part item title author date abstract centerline hfill vfill "
     "toprule midrule bottomrule hline cmidrule cline addlinespace newline linebreak multicolumn multirow textcolor colorbox rowcolor cellcolor phantom "
     "label raggedright em it bf rm sf tt sc sl leavevmode nonumber notag break allowbreak smallskip medskip bigskip clearpage newpage maketitle strut "
-    "thanks footnotetext footnotemark textquotesingle href hspace vspace vspace* hspace* resizebox scalebox adjustbox rotatebox raisebox parbox makebox mathop".split()
+    "thanks footnotetext footnotemark textquotesingle href hyperref enquote hspace vspace vspace* hspace* resizebox scalebox adjustbox rotatebox raisebox parbox makebox mathop".split()
 )
 """Commands that print nothing by themselves: what they wrap reads on without a seam."""
 
 BOUND = frozenset({"val", "verdict", "prov", "confirmatory", "unjudged"})
-CITES = frozenset(name for name in COMMANDS if "cite" in name.lower())
 REFS = frozenset("ref eqref autoref cref Cref pageref nameref vref Vref labelcref subref ref* crefrange Crefrange".split())
+
+
+def cites(name: str) -> bool:
+    """Whether a command cites: `\\citep`, `\\citeA`, `\\parencite` and all their kin."""
+    return "cite" in name.lower()
+
+
 SEAMS = frozenset(
     "footnote footnotetext caption captionof section subsection subsubsection paragraph chapter item title author thanks marginpar subfloat caption* "
     "section* subsection* subsubsection* paragraph* chapter* abstract keywords "

@@ -18,7 +18,8 @@ LETTERS = frozenset("zdgrRUWM")
 def is_statistic(sight: Sight) -> object:
     """`p = .03`, `F(2, 87) = 5.3`; an inequality reports p, F or t, a bare letter otherwise has a decimal value."""
     if sight.prose and not sight.frame.math:
-        return cues.STATISTIC_TEXT.search(sight.before) and not is_level(sight)
+        timed = sight.integer and cues.PHYSICAL.match(sight.after)
+        return cues.STATISTIC_TEXT.search(sight.before) and not timed and not is_level(sight)
     if sight.frame.math != "inline" or sight.frame.script or not ends_relation(sight):
         return False
     found = cues.STATISTIC.search(sight.left)
@@ -28,7 +29,7 @@ def is_statistic(sight: Sight) -> object:
         return False
     if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
         return False
-    if found["symbol"].startswith("\\Delta") and sight.plain_decimal and not sight.claims:
+    if found["symbol"].startswith("\\") and sight.plain_decimal and not sight.claims:
         return False
     if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
         return False
@@ -122,4 +123,7 @@ def is_share(sight: Sight) -> object:
 
 def is_comparison(sight: Sight) -> object:
     """`3.1 x fewer`, `3.5 days earlier`: a difference, which somebody found."""
-    return sight.prose and not sight.literal.words and cues.COMPARATIVE.match(sight.after)
+    if not sight.prose or sight.literal.words:
+        return False
+    by = sight.lead.rstrip(" $\u00a0").endswith(" by")
+    return cues.COMPARATIVE.match(sight.after) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

@@ -24,6 +24,8 @@ OTHERS = re.compile(
 )
 """Words by which a writer hands over to others, for as long as nobody else speaks."""
 RELATIVE = re.compile(rf"{CITE},?\s+(?:who|which|where)\b[^,;]*$")
+STUDY = re.compile(r"\b(?:stud(?:y|ies)|analys[ei]s|survey|paper|trial|report|work|review)\b")
+USED_TO = re.compile(rf"{CITE}\s*\)?,?\s*(?:in order\s+)?to\s+[a-z]+")
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
 AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
 OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
@@ -72,6 +74,8 @@ def is_told(sight: Sight) -> object:
     """Whether the sentence, or the clause around the literal, is somebody else's."""
     if CITE in sight.lead and RELATIVE.search(sight.lead):
         return True
+    if CITE in sight.lead and USED_TO.search(sight.lead):
+        return False
     if sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)):
         return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
     return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: tells(sight))
@@ -117,7 +121,9 @@ def goes_on_telling(sight: Sight) -> bool:
     start, low, starts = sight.span[0], paragraph_start(sight), sight.page.starts
     if PRONOUN.match(sight.sentence):
         before = max(low, starts[index - 1] if (index := bisect_left(starts, start)) else 0)
-        return cites(sight, before, start) and not cues.OWN.search(sight.text[before:start])
+        told = sight.text[before:start]
+        study = not sight.sentence.lstrip().startswith(("It", "Its")) or STUDY.search(told)
+        return bool(study) and cites(sight, before, start) and not cues.OWN.search(told)
     if not stands(sight, OTHERS, low, start) or not cites(sight, low, start):
         return False
     places = sight.page.once(OTHERS, list)

@@ -15,6 +15,7 @@ BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d
 ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
 TRIM = re.compile(r"\s*\([lr]*\)\s*")  # between \cmidrule and its columns
 DOCUMENT = re.compile(r"\\begin\s*\{document\}")
+KNOWN = macros.COMMANDS.keys() | macros.ENVIRONMENTS.keys()
 MATH_COMMANDS = {"(": "inline", "[": "display"}
 
 
@@ -61,7 +62,8 @@ class Reader(Stack):
     def take_argument(self, token: Token) -> bool:
         """Offer the token to the command that waits for an argument; False when it is not one."""
         name, letters, opaque = self.pending or ("", "", "")
-        spaced = token.kind == "text" and not token.text.strip() and name in macros.COMMANDS | macros.ENVIRONMENTS and letters.strip("oT")
+        blank = token.kind == "text" and not token.text.strip()
+        spaced = blank and name in KNOWN and (letters.strip("oT") or (name in ("\\", "\\*") and ROW_SPACE.match(self.source, token.end)))
         trimmed = token.kind == "text" and name == "cmidrule" and TRIM.fullmatch(token.text)
         if spaced or trimmed or (token.kind == "parameter" and name in macros.DEFINERS):
             return True
@@ -262,8 +264,8 @@ class Reader(Stack):
             self.emit("^", token.start, width)
         elif base in macros.BOUND:
             self.emit(VALUE, token.start, width)
-        elif name in macros.CITES or name in macros.REFS:
-            self.emit(CITE if name in macros.CITES else REF, token.start, width)
+        elif macros.cites(name) or name in macros.REFS:
+            self.emit(CITE if macros.cites(name) else REF, token.start, width)
         elif name in ("\\", "\\*", "tabularnewline", "cr"):
             self.emit(ROW, token.start, width)
         elif base in macros.PRINTED:
@@ -276,6 +278,8 @@ class Reader(Stack):
         if name in macros.DEFINERS:
             return self.expect(name, "mt", "layout")
         spec = macros.COMMANDS.get(name) or macros.COMMANDS.get(name.rstrip("*"))
+        if spec is None and macros.cites(name):
+            spec = macros.COMMANDS["cite"]
         if spec is None and name[:1].isalpha():
             spec = macros.UNKNOWN_MATH if self.top.math else macros.UNKNOWN
         if spec is not None:

@@ -83,6 +83,8 @@ def is_name(sight: Sight) -> object:
     glued, shown, following = sight.text[sight.literal.start - 1 : sight.literal.start], sight.literal.text, sight.after[:1]
     if following.isalpha() and names_behind(sight):
         return True
+    if glued == "." and sight.before[-2:-1].isalpha() and not sight.frame.math:
+        return True
     if sight.integer and (sight.before[-2:].rstrip().endswith("#") or (shown.startswith("0") and len(shown) > 1)):
         return True
     if shown.isdigit() and len(shown) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
@@ -92,7 +94,7 @@ def is_name(sight: Sight) -> object:
 
 def names_behind(sight: Sight) -> object:
     """`3D`, `Llama 7B`, `6p21`, a bold `3a`."""
-    if re.match(r"D\b", sight.after) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
+    if re.match(r"D\b", sight.after) or (sight.literal.plain in "23456" and re.match(r"G\b", sight.after)) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
         return True
     return sight.integer and re.match(r"[A-Za-wyz]\d" + (r"|[a-f]\b" if "textbf" in sight.frame.inside else ""), sight.after)
 
@@ -137,6 +139,8 @@ def is_identifier(sight: Sight) -> object:
 
 def is_enumeration(sight: Sight) -> object:
     if sight.frame.kind == "option" and sight.frame.name == "item":
+        return True
+    if sight.integer and len(sight.literal.plain) == 1 and re.search(r"[;:]\s*$", sight.before[-3:]) and re.match(r"\)\s", sight.after):
         return True
     return (
         sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math

@@ -16,6 +16,7 @@ __all__ = ["Page", "Sight"]
 SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
 ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
 SOLAR = re.compile(r"[MRL]_\\(?:odot|oplus|sun|earth|star|ast)")
+LETTER_FIRST = re.compile(r"\s*[A-Za-z]")
 PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
 REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
@@ -127,7 +128,7 @@ class Sight:
         if self.formula is None:
             return False
         start, end, _ = self.formula
-        if ASSIGNS.search(self.text[start:end]):
+        if ASSIGNS.search(self.text[start:end]) or LETTER_FIRST.match(self.text, start, end):
             return False
         rest = re.sub(r"\d+(?:[.,\ufe50]\d+)*|\.\d+", "", self.text[start:end])
         rest = re.sub(r"10\^|\^[-\u2212+]?\u200b?", "", rest)
