@@ -12,7 +12,7 @@ from audit.numbers.stream import ARGUMENT, CELL, CITE, MACRO, NUMERIC_COMMA, REF
 __all__ = ["read"]
 
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
-ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
+ROW_SPACE = re.compile(r"\s*\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
 TRIM = re.compile(r"\s*\([lr]*\)\s*")  # between \cmidrule and its columns
 DOCUMENT = re.compile(r"\\begin\s*\{document\}")
 KNOWN = macros.COMMANDS.keys() | macros.ENVIRONMENTS.keys()

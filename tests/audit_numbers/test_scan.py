@@ -32,6 +32,8 @@ CASES = {
     "dead branch": (r"\iffalse gain 0.5 \ifx\a\b 1 \fi 0.6 \fi gain 0.7", ["0.7"]),
     "other branch": (r"\iffalse gain 0.5 \else gain 0.6 \fi gain 0.7", ["0.6", "0.7"]),
     "layout and display": (r"row \\[-0.2cm] gain 0.61 \[ x=0.5 \]", ["0.61"]),
+    "layout on the next line": ("row \\\\\n  [1.5ex] gain 0.61", ["0.61"]),
+    "any citing command": (r"\citeA{x2003} assigned an age of 1090.6 $\pm$ 4.5 Ma to it.", []),
     "colours": (r"\definecolor{c}{HTML}{E69F00}\color[rgb]{0.9,0.1,0.2} gain 0.61", ["0.61"]),
     "width": (r"\begin{subfigure}{0,37\linewidth}x\end{subfigure}", []),
     "reference key": (r"see \ref{tab:run_0.3.csv}", []),
