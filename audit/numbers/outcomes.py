@@ -7,7 +7,7 @@ import re
 from audit.numbers import cues
 from audit.numbers.literals import parse_decimal
 from audit.numbers.references import DEFINERS
-from audit.numbers.sight import Sight
+from audit.numbers.sight import REACH, Sight
 from audit.numbers.tables import in_table
 
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
@@ -83,6 +83,8 @@ def is_found_range(sight: Sight) -> object:
     if sight.frame.math != "inline" or sight.frame.script or sight.formula is None or not sight.claims:
         return False
     start, end, _ = sight.formula
+    if end - start > REACH:
+        return False
     where = re.search(r"\b(?:at|for|with|where|when|if|over|in|from|to|on)\s*$", sight.text[max(0, start - 12) : start])
     return not where and cues.BOTH_SIDES.match(sight.text[start:end])
 

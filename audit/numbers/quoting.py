@@ -15,7 +15,7 @@ __all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_ci
 PARAGRAPH, SENTENCES = 900, 5
 NAME = r"[A-Z][\w'\u2019-]+"
 IN_TEXT = re.compile(
-    rf"\([^()]*?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]*\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
+    rf"\([^()]{{0,200}}?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]{{0,200}}\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
 )
 """A citation that is typed: `(Name, 2018)`, `Name et al. (2018)`."""
 OTHERS = re.compile(

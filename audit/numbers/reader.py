@@ -149,8 +149,8 @@ class Reader(Stack):
         while self.top.kind in ("argument", "option") and self.top.opaque and self.top.name not in ("hypersetup", "lstset", "tikzset", "pgfplotsset"):
             self.mark_unread(self.top.start, token.start, f"{self.top.describe()} is open at the end of a paragraph")
             self.pop()
-        formula = self.find(("math", "math$", "math$$"))
-        if formula is not None and self.top.math:
+        formula = self.find(("math", "math$", "math$$")) if self.top.math else None
+        if formula is not None:
             self.close_to(formula, token.start)
             self.mark_unread(formula.start, token.start, "a formula is open at the end of a paragraph")
             self.pop()

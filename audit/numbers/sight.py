@@ -128,6 +128,8 @@ class Sight:
         if self.formula is None:
             return False
         start, end, _ = self.formula
+        if end - start > LONGEST:
+            return False
         if ASSIGNS.search(self.text[start:end]) or LETTER_FIRST.match(self.text, start, end):
             return False
         rest = re.sub(r"\d+(?:[.,\ufe50]\d+)*|\.\d+", "", self.text[start:end])

@@ -60,6 +60,12 @@ def test_any_bytes_are_text(data: bytes) -> None:
     check(scan_text(text))
 
 
+@pytest.mark.parametrize("piece", ["{", "$", "\\[0.5 ", "(Smith, 2019", "\\begin{a}", "\\footnote{0.5 ", "{\n\n", "1,000", "0.5 & ", "\\", "\\iffalse ", "x^{", "\\cite{a} 0.5 ", "}"])
+def test_long_and_deep(piece: str) -> None:
+    """A piece three thousand times over: no recursion, and no time that grows with the square."""
+    check(scan_text(piece * 3000))
+
+
 def cut(chance: random.Random, text: str) -> str:
     """Up to a place, or from one on."""
     place = chance.randrange(len(text))
