@@ -61,6 +61,16 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Three met of three and three met of thirty read alike.",
         "\\val{ID.met} of \\val{ID.of}, a table of all verdicts, or << row.phrase | label >> of a registration in `denominator()`.",
     ),
+    "A412": (
+        "A constant is typed behind the name of a parameter (`learning rate of 0.003`), and the parameter file holds another value.",
+        "The reader is told of a setting that no run had.",
+        "Correct the text or the parameter; names of two words or more are looked for, and a value of any scale fits.",
+    ),
+    "A413": (
+        "Numbers beside a citation count as quoted from others, in a sentence that also speaks of this work or in a table's row that cites (a note).",
+        "An own result beside a citation would pass as somebody else's and be bound to nothing.",
+        "Read the places named; cite from a record what this work measured.",
+    ),
     "A416": (
         "The condition of a \\claim is false by the records; in a branch that is not chosen, or under parameters that no registration holds for, a note.",
         "A sentence without a number stays when the result turns, and nobody sees it.",

@@ -38,18 +38,29 @@ def common_root(here: Path, file: Path) -> Path:
 
 
 def rows(scan: Scan) -> Iterator[dict[str, object]]:
-    """One row a literal."""
+    """One row a literal: where it begins, where it ends (just behind its last character), its text as it stands there."""
     for number in scan.numbers:
-        line, column = scan.reading.lines.place(number.literal.source_start)
+        start, end = number.literal.source_start, number.literal.source_end
+        line, column = scan.reading.lines.place(start)
+        end_line, end_column = scan.reading.lines.place(end)
         yield {
             "file": scan.path,
             "line": line,
             "column": column,
-            "text": number.literal.text,
+            "end_line": end_line,
+            "end_column": end_column,
+            "text": scan.reading.source[start:end],
             "class": number.cls,
             "rule": number.rule,
             "why": number.why,
         }
+
+
+def notes(scan: Scan) -> Iterator[tuple[str, str]]:
+    """What a reader should know of a file: its encoding, and what TeX never typesets."""
+    yield from ((scan.path, note) for note in scan.notes)
+    for lines in scan.reading.passed:
+        yield f"{scan.path}:{lines.first}", f"{lines.why}, to line {lines.last}: not read"
 
 
 def print_text(scans: Sequence[Scan], unread: Sequence[tuple[str, str]]) -> None:
@@ -58,9 +69,9 @@ def print_text(scans: Sequence[Scan], unread: Sequence[tuple[str, str]]) -> None
     for scan in scans:
         for row in rows(scan):
             counts[str(row["class"])] += 1
-            print(f"{row['file']}:{row['line']}:{row['column']}  {row['class']:11}  {row['text']}  ({row['why']})")
-        for note in scan.notes:
-            print(f"{scan.path}  note: {note}")
+            print(f"{row['file']}:{row['line']}:{row['column']}  {row['class']:11}  {' '.join(str(row['text']).split())}  ({row['why']})")
+        for place, what in notes(scan):
+            print(f"{place}  note: {what}")
     for place, why in unread:
         print(f"{place}  unread: {why}")
     if any(why.startswith(MISSING) for _, why in unread):
@@ -76,6 +87,6 @@ def print_json(scans: Sequence[Scan], unread: Sequence[tuple[str, str]]) -> None
         "version": 1,
         "numbers": [row for scan in scans for row in rows(scan)],
         "unread": [{"place": place, "why": why} for place, why in unread],
-        "notes": [{"place": scan.path, "what": note} for scan in scans for note in scan.notes],
+        "notes": [{"place": place, "what": what} for scan in scans for place, what in notes(scan)],
     }
     print(json.dumps(value, indent=1, ensure_ascii=False))

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from large import measure_audit
 from loop import Decoder, make_optimiser, stable_rank, train_step
+from scanning import measure_scanning
 
 from rankcollapse import kernel
 from rankcollapse.checkpoint import save_stack
@@ -211,7 +212,7 @@ def main() -> int:
     ratios["engine.checkpoint_overhead"] = 1 + costs["save"] / load_params().scales.laptop.checkpoint_seconds
     ratios["engine.memory_vs_plan"] = measure_memory()
     ratios["engine.laptop_study_minutes"] = estimate_study(threads)
-    ratios |= measure_audit()
+    ratios |= measure_audit() | measure_scanning()
     OUT.write_text(json.dumps({name: round(value, 3) for name, value in ratios.items()}, indent=2) + "\n")
     for name, value in ratios.items():
         print(f"{name:<40} {value:.2f}")

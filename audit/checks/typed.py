@@ -32,6 +32,6 @@ def count_numbers(context: Context) -> str:
     """How many numbers were read, by class."""
     document = load_document(context)
     numbers = [number for scan in document.all for number in scan.numbers]
-    quoted = sum(number.rule == "quoted" for number in numbers)
+    quoted = sum(number.rule.startswith("quoted") for number in numbers)
     bound = sum(use.command == "val" for use in document.uses())
     return f"{len(numbers)} literals, {bound} bound values, {quoted} quoted beside citations, {len(load_exemptions(context))} exemptions"

@@ -17,7 +17,7 @@ HIDDEN = frozenset({"comment"})
 INLINE_VERBATIM = frozenset({"\\verb", "\\verb*", "\\lstinline", "\\mintinline", "\\Verb", "\\Verb*"})
 
 TOKEN = re.compile(
-    r"(?P<comment>%[^\n]*(?:\n[ \t]*(?!\n))?)"
+    r"(?P<comment>%[^\n]*(?:\n[ \t]*+(?!\n))?)"
     r"|(?P<command>\\(?:[A-Za-z@]+\*?|\n|[^A-Za-z@\n]|\Z))"
     r"|(?P<math>\$)"
     r"|(?P<open>\{)|(?P<close>\})"
@@ -27,6 +27,9 @@ TOKEN = re.compile(
 )
 ENVIRONMENT = re.compile(r"\s*\{([A-Za-z@]+\*{0,2})\}")
 CONDITIONAL = re.compile(r"(?<!\\)%[^\n]*|\\(?:if(?!f\b)[A-Za-z@]*|else|fi)(?![A-Za-z@])")
+FRACTIONS = frozenset({"\\frac", "\\tfrac", "\\dfrac", "\\nicefrac", "\\sfrac"})
+QUOTIENT = re.compile(r"\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}")
+REVIVED = re.compile(r"\\(?:let|g?def|(?:re)?newcommand\*?\s*\{?)\s*\\iffalse(?![A-Za-z@])")
 PARAMETER = re.compile(r"#+[0-9]")
 
 
@@ -53,6 +56,7 @@ class Lines:
 def lex(source: str) -> Iterator[Token]:
     """The tokens of a source, up to `\\endinput`'s line or `\\end{document}`; never raises."""
     offset, stop = 0, len(source)
+    dead = REVIVED.search(source) is None
     while offset < stop:
         match = TOKEN.match(source, offset)
         if match is None:
@@ -62,7 +66,7 @@ def lex(source: str) -> Iterator[Token]:
         kind, text = match.lastgroup or "text", match.group()
         token = Token(kind, text, offset, match.end())
         if kind == "command":
-            token = read_command(source, token)
+            token = read_command(source, token, dead)
         elif text == "#":
             token = read_parameter(source, token)
         yield token
@@ -80,14 +84,16 @@ def read_parameter(source: str, token: Token) -> Token:
     return Token("parameter", match.group(), token.start, match.end()) if match else token
 
 
-def read_command(source: str, token: Token) -> Token:
-    """A command, or the larger token it opens: an environment, verbatim, a dead branch."""
+def read_command(source: str, token: Token, dead: bool) -> Token:
+    """A command, or the larger token it opens: an environment, verbatim, a dead branch (unless the source gives `\\iffalse` another meaning)."""
     name = token.text
     if name in ("\\begin", "\\end"):
         return read_environment(source, token)
+    if name in FRACTIONS and (match := QUOTIENT.match(source, token.end)):
+        return Token("fraction", f"{match[1]}/{match[2]}", token.start, match.end())
     if name in INLINE_VERBATIM:
         return read_inline_verbatim(source, token)
-    if name == "\\iffalse":
+    if dead and name == "\\iffalse":
         return read_dead_branch(source, token)
     return token
 

@@ -12,18 +12,18 @@ from audit.numbers.stream import NUMERIC_COMMA, SCRIPT_END, Frame, Reading, Stre
 
 __all__ = ["WORD_VALUES", "Literal", "find_literals", "parse_decimal"]
 
-SPACE = "[ \u2009\u00a0]"
+SPACE, GAP = "[ \u2009\u00a0]", "[ \n\u2009\u00a0]"
 MINUS = "\\-\u2212\u2013"
 THIN = "\u2009\u00a0"
 INTEGER = rf"[1-9]\d{{0,2}}(?:(?P<sep>[,{NUMERIC_COMMA}{THIN}'\u2019])\d{{3}}(?!\d))(?:(?P=sep)\d{{3}}(?!\d))*"
 BODY = (
-    rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|\d+(?:\.\d+){{2,}}|\d{{1,2}}:\d{{2}}(?::\d{{2}})?|{INTEGER}(?:[.]\d+)?"
+    rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|\d+(?:\.\d+){{2,}}|\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?!\d)|{INTEGER}(?:[.]\d+)?"
     rf"|0,{SPACE}\d{{3}}(?!\d|,)|\d+[.,{NUMERIC_COMMA}]\d+|(?<![A-Za-z\d])\.\d+|\d{SPACE}\.\d+|\d+)"
 )
-POWER = rf"{SPACE}*[×·]{SPACE}*10{SPACE}*\^{SPACE}*[+{MINUS}]?\d+{SCRIPT_END}?|[eE][+{MINUS}]?\d+(?![\w.])|\^[+{MINUS}]?\d+{SCRIPT_END}?"
+POWER = rf"{SPACE}*[×·]{SPACE}*10{SPACE}*\^{SPACE}*[+{MINUS}]?\d+{SCRIPT_END}?|[eE][+{MINUS}]?\d+(?!\w|\.\d)|(?<=(?<![\d.,])10)\^[+{MINUS}]?\d+{SCRIPT_END}?"
 TAIL = (
-    rf"(?P<power>{POWER})?(?P<uncertainty>\(\d+(?:\.\d+)?\)(?=\W|$))?(?P<fraction>/\d+(?![\d.]))?"
-    rf"(?P<percent>{SPACE}?[%‰]|{SPACE}per\s?cent(?:age points?)?\b|-percent\b)?"
+    rf"(?P<uncertainty>\(\d+(?:\.\d+)?\)(?=\W|$))?(?P<power>{POWER})?(?P<fraction>(?<![.,{NUMERIC_COMMA}{THIN}]\d)(?<![.,]\d\d)(?<![.,{NUMERIC_COMMA}{THIN}]\d\d\d)(?<![.,]\d\d\d\d)/\d+(?:\.\d+)?(?!\d|,\d\d\d))?"
+    rf"(?P<percent>{GAP}?[%‰]|{GAP}per\s?cent(?:age points?)?\b|-percent\b)?"
 )
 HEAD = rf"(?=[\d.+±{MINUS}])(?P<sign>(?<![\w.,)\]{MINUS}{SCRIPT_END}])[{MINUS}+±](?=[\d.]))?"
 NUMBER = re.compile(rf"{HEAD}(?<!\d)(?P<body>{BODY}){TAIL}")
@@ -40,19 +40,27 @@ CARDINAL = (
     "(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(?:one|two|three|four|five|six|seven|eight|nine)|" + "|".join(WORD_VALUES) + ")"
 )
 PARTS = "(?:hal(?:f|ves)|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)"
-VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
+VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|emerg|report|chang|occur|relaps|withdr|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
 WORDS = re.compile(
     rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
+    rf"|(?P<some>(?!one\b|a\b|half\b)(?:both|{CARDINAL}))\s+of\s+(?:the|these|our|them|its)\b(?!\s+(?:most|main|best|key|largest|major|oldest|simplest|authors?|few))"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
-    rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b"
+    rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"
     rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
+    rf"|(?P<thirds>(?:one|two|three|four)[ -](?!half\b){PARTS}\b(?![ -](?:party|person|order|time|parties)))|(?P<dozen>(?:a|one|two|three|several)\s+dozens?)\s+(?:of\b|[a-z]+s\b)"
+    rf"|(?P<rate>(?!zero)(?:{CARDINAL})\s+in\s+(?:every\s+)?(?:{CARDINAL}))\b"
+    rf"|(?:by|to)\s+(?P<cut>half|(?:a|one)[ -](?!half\b){PARTS})\b"
+    rf"|(?P<times>twice|(?:two|three|four|five|six|seven|eight|nine|ten)\s+times)\s+(?:the|as|more|higher|larger|faster|greater)\b"
     rf"|(?P<percent>{CARDINAL}\s+per\s?cent(?:age points?)?)\b"
     rf"|(?<!the )(?<!these )(?P<count>{CARDINAL})(?=\s+(?:\w+\s+){{1,2}}{VERBS}))",
     re.IGNORECASE,
 )
 
+FOUND = re.compile(r"\b(?:kept|found|gave|identified|yielded|produced|revealed|detected|observed|caused|lost|won|there (?:were|have been)|after|saw)\s$", re.IGNORECASE)
+OBJECTS = re.compile(rf"(?P<count>(?!one\b|zero\b){CARDINAL})(?=\s+(?:\w+\s+)?[a-z]+s\b)(?!\s+(?:\w+\s+)?(?:weeks|days|months|years|hours|minutes|steps|epochs))", re.IGNORECASE)
+"""A count in words behind a verb of finding."""
 WORD = re.compile(r"[A-Za-z]+|\d+")
-FIRST_WORDS = frozenset({*WORD_VALUES, "none", "all", "both", "neither", "a", "half"})
+FIRST_WORDS = frozenset({*WORD_VALUES, "none", "all", "both", "neither", "a", "half", "by", "to", "twice", "several"})
 
 
 @dataclass(slots=True)
@@ -97,7 +105,7 @@ def find_digits(reading: Reading, text: str) -> Iterator[Literal]:
         if frame.math and "," in match["body"] and not frame.inside & SIUNITX:
             match = FORMULA_NUMBER.match(text, match.start()) or match
         position = match.end()
-        start = match.start("sign") if match["sign"] and match["sign"].strip() not in ("", "±") else match.start("body")
+        start = match.start("sign") if match["sign"] and match["sign"].strip() not in ("", "±") and not (frame.script and match["sign"] == "+") else match.start("body")
         end = match.end()
         if frame.script and match["power"] and match["power"].startswith("^"):
             end = match.end("body")
@@ -121,6 +129,8 @@ def close_pairs(source: str, start: int, end: int) -> tuple[int, int]:
     missing = source.count("{", start, end) - source.count("}", start, end)
     while missing > 0 and source[end : end + 1] == "}":
         end, missing = end + 1, missing - 1
+    while missing < 0 and source[start - 1 : start] == "{":
+        start, missing = start - 1, missing + 1
     if source.count("$", start, end) % 2:
         if source[end : end + 1] == "$":
             end += 1
@@ -137,6 +147,8 @@ def kind_of(match: re.Match[str]) -> str:
         return "time"
     if body.count(".") > 1:
         return "version"
+    if match["fraction"] and re.fullmatch(r"(?:19|20)\d\d/\d\d", body + match["fraction"]):
+        return "date"
     if match["fraction"]:
         return "fraction"
     if match["power"]:
@@ -180,11 +192,11 @@ def find_words(reading: Reading, text: str) -> Iterator[Literal]:
     for word in WORD.finditer(text):
         if word.start() < position or not (word.group().isdigit() or word.group().lower().removesuffix("fold") in FIRST_WORDS):
             continue
-        match = WORDS.match(text, word.start())
-        if match is None:
+        match = WORDS.match(text, word.start()) or (FOUND.search(text, max(0, word.start() - 24), word.start()) and OBJECTS.match(text, word.start()))
+        if not match:
             continue
         position = match.end()
-        start, end = next((match.span(name) for name in ("of", "none", "fold", "part", "percent", "count") if match[name]), match.span())
+        start, end = next((match.span(name) for name, shown in match.groupdict().items() if shown), match.span())
         frame = reading.main.frame(start)
         begin, stop = reading.main.source(start), reading.main.source_end(end - 1)
         shown = " ".join(reading.source[begin:stop].split())

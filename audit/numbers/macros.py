@@ -10,8 +10,8 @@ import re
 from typing import NamedTuple
 
 __all__ = [
-    "BOUND", "CITES", "COMMANDS", "DEFINERS", "ENVIRONMENTS", "INCLUDES", "MATH_ENVIRONMENTS", "MOVING", "OPAQUE_ENVIRONMENTS", "PRINTED", "REFS", "SEAMS",
-    "SILENT", "UPRIGHT", "Spec", "detokenize",
+    "BOUND", "COMMANDS", "DEFINERS", "ENVIRONMENTS", "FOLDERED", "INCLUDES", "MATH_ENVIRONMENTS", "MOVING", "OPAQUE_ENVIRONMENTS", "PRINTED", "REFS", "SEAMS", "SECTIONS",
+    "SILENT", "UPRIGHT", "Spec", "cites", "detokenize",
 ]  # fmt: skip
 
 
@@ -44,9 +44,10 @@ COMMANDS: dict[str, Spec] = {
         captionsetup|subcaptionsetup|DeclareCaptionFont|lstset|pgfplotsset|tikzset|setlist|usetikzlibrary om; tikz ot; draw|fill|node|path|coordinate|addplot o;
         newcolumntype omm; arraystretch m; pagestyle|thispagestyle|pagenumbering m; enlargethispage|needspace m; titleformat mmmmm; titlespacing mmmm;
         newlength|newcounter|newif|newenvironment|newtheorem|theoremstyle om; hyphenation m; bibliographystyle m; setstretch m;
-        subfloat Tt; subcaptionbox Tomt; item|caption T; linebreak|pagebreak|nolinebreak|nopagebreak o; pdfinfo|special|pdfliteral|directlua m;
+        subfloat Tt; subcaptionbox Tomt; item T; captionof mTt; caption|section|subsection|subsubsection|paragraph|subparagraph|chapter|part|title Tt; linebreak|pagebreak|nolinebreak|nopagebreak o; pdfinfo|special|pdfliteral|directlua m;
         DeclareSIUnit omm; DeclareMathOperator mt; providecommand|newcommand|renewcommand|DeclareRobustCommand moot; newcommand*|renewcommand* moot;
-        marginpar Tt; hspace m; phantom|hphantom|vphantom m; today o; tabcolsep|textfloatsep m; input|include|subfile|subfileinclude m; import|subimport mm;
+        marginpar Tt; hspace m; phantom|hphantom|vphantom m; today o; tabcolsep|textfloatsep m; input|include|subfile|subfileinclude m; InputIfFileExists mtt;
+        import|subimport|inputfrom|subinputfrom|includefrom|subincludefrom mm;
         val|verdict|prov|confirmatory om; ifverdict mttt; unjudged mt; begin|end m; tag m""",
     ),
     **table(
@@ -54,7 +55,8 @@ COMMANDS: dict[str, Spec] = {
         """ref|eqref|autoref|cref|Cref|pageref|nameref|vref|Vref|labelcref|subref|autopageref|ref*|hyperref o; label|cref*|Cref* m;
         cite|citep|citet|citealp|citealt|citeauthor|citeyear|citeyearpar|citenum|parencite|textcite|autocite|footcite|supercite|nocite|Citet|Citep|cite*|citep*|citet*|fullcite|onlinecite oom;
         bibitem om; bibliography|addbibresource om; url|path|nolinkurl|doi|arxiv|eprint|pmid|orcid m; href mt; hyperlink|hypertarget mt;
-        nocite m; crefrange|Crefrange mm; gls|Gls|glspl|acrshort|acrlong|ac|acp m; date m; email m; thanks t; footnotemark|footnotetext oT""",
+        nocite m; crefrange|Crefrange mm; gls|Gls|glspl|acrshort|acrlong|ac|acp m; date m; email m; affil|address|affiliation|institute|institution|inst|affiliations|ead|corref|altaffiliation|homepage om;
+        pubyear|pubmonth|volume|pagerange|received|accepted|revised|journal|journalinfo|issn|jyear|copyrightyear|acmYear|acmVolume|acmNumber|acmArticle|acmMonth|acmDOI|setcopyright om; thanks t; footnotemark|footnotetext oT""",
     ),
     **{name: Spec("m", "reference") for name in "ref eqref autoref cref Cref pageref nameref vref Vref labelcref subref autopageref ref*".split()},
     "hyperref": Spec("ot", "reference"),
@@ -99,7 +101,7 @@ PRINTED = {
     "textellipsis": "…", "textendash": "–", "textemdash": "—", "textminus": "−", "textpm": "±", "texttimes": "×", "pounds": "£", "textsterling": "£",
     "euro": "€", "texteuro": "€", "textdollar": "$", "textpercent": "%", "degree": "°", "textdegree": "°", "circ": "°", "permil": "‰", "textperthousand": "‰",
     "percent": "%", "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "", "middle": "", "textasciitilde": "≈", "neq": "≠", "ne": "≠",
-    "par": "\n\n", "textperiodcentered": "·", "lbrace": "{", "rbrace": "}", "textbar": "|", "equiv": "=",
+    "par": "\n\n", "textperiodcentered": "·", "mu": "μ", "textmu": "μ", "textgreater": ">", "textless": "<", "lesssim": "≤", "gtrsim": "≥", "AA": "Å", "angstrom": "Å", "lbrace": "{", "rbrace": "}", "textbar": "|", "equiv": "=",
 }  # fmt: skip
 """Commands that print one character that the number reader must see."""
 
@@ -110,21 +112,31 @@ SILENT = frozenset(
     "footnote caption captionof section subsection subsubsection paragraph subparagraph chapter part item title author date abstract centerline hfill vfill "
     "toprule midrule bottomrule hline cmidrule cline addlinespace newline linebreak multicolumn multirow textcolor colorbox rowcolor cellcolor phantom "
     "claim label raggedright em it bf rm sf tt sc sl leavevmode nonumber notag break allowbreak smallskip medskip bigskip clearpage newpage maketitle strut "
-    "thanks footnotetext footnotemark textquotesingle hspace vspace vspace* hspace* resizebox scalebox adjustbox rotatebox raisebox parbox makebox mathop".split()
+    "thanks footnotetext footnotemark textquotesingle href hyperref enquote hspace vspace vspace* hspace* resizebox scalebox adjustbox rotatebox raisebox parbox makebox mathop".split()
 )
 """Commands that print nothing by themselves: what they wrap reads on without a seam."""
 
 BOUND = frozenset({"val", "verdict", "prov", "confirmatory", "unjudged"})
-CITES = frozenset(name for name in COMMANDS if "cite" in name.lower())
 REFS = frozenset("ref eqref autoref cref Cref pageref nameref vref Vref labelcref subref ref* crefrange Crefrange".split())
+
+
+def cites(name: str) -> bool:
+    """Whether a command cites: `\\citep`, `\\citeA`, `\\parencite` and all their kin."""
+    return "cite" in name.lower()
+
+
 SEAMS = frozenset(
-    "footnote footnotetext caption captionof section subsection subsubsection paragraph chapter item title author thanks marginpar subfloat "
+    "footnote footnotetext caption captionof section subsection subsubsection paragraph chapter item title author thanks marginpar subfloat caption* "
+    "section* subsection* subsubsection* paragraph* chapter* abstract keywords "
     "newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand def gdef edef xdef includegraphics input include bibitem".split()
 )
 DEFINERS = frozenset({"def", "gdef", "edef", "xdef"})
+SECTIONS = frozenset({"section", "subsection", "subsubsection", "chapter", "paragraph"})
 MOVING = frozenset("section subsection subsubsection chapter part paragraph caption captionof title author".split())
 UPRIGHT = frozenset({"text", "mbox", "hbox", "intertext", "textrm", "textnormal", "shortintertext", "footnote", "caption"})
-INCLUDES = frozenset({"input", "include", "subfile", "subfileinclude", "import", "subimport", "includegraphics", "bibliography", "addbibresource"})
+FOLDERED = frozenset("import subimport inputfrom subinputfrom includefrom subincludefrom".split())
+"""Commands that read a file from a folder, in which that file's own inputs are looked for first."""
+INCLUDES = FOLDERED | {"input", "include", "subfile", "subfileinclude", "InputIfFileExists", "includegraphics", "bibliography", "addbibresource"}
 
 
 def detokenize(argument: str) -> str:

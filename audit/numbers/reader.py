@@ -5,21 +5,24 @@ from __future__ import annotations
 import re
 
 from audit.numbers import macros
-from audit.numbers.lexer import Lines, Token, lex
-from audit.numbers.stream import ARGUMENT, CELL, CITE, MACRO, NUMERIC_COMMA, REF, ROW, SCRIPT_END, SEAM, VALUE, Frame, Reading, Unread
+from audit.numbers.lexer import Token, lex
+from audit.numbers.stack import Stack
+from audit.numbers.stream import ARGUMENT, CELL, CITE, MACRO, NUMERIC_COMMA, REF, ROW, SEAM, VALUE, Frame, Reading
 
 __all__ = ["read"]
 
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
-ROW_SPACE = re.compile(r"\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
+ROW_SPACE = re.compile(r"\s*\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
 TRIM = re.compile(r"\s*\([lr]*\)\s*")  # between \cmidrule and its columns
+DOCUMENT = re.compile(r"\\begin\s*\{document\}")
+KNOWN = macros.COMMANDS.keys() | macros.ENVIRONMENTS.keys()
 MATH_COMMANDS = {"(": "inline", "[": "display"}
 
 
 def read(source: str, preamble: bool | None = None) -> Reading:
     """Read one LaTeX source; never raises, whatever the text."""
     if preamble is None:
-        preamble = "\\documentclass" in source
+        preamble = DOCUMENT.search(source) is not None
     reader = Reader(source, preamble)
     for token in lex(source):
         reader.take(token)
@@ -27,13 +30,11 @@ def read(source: str, preamble: bool | None = None) -> Reading:
     return reader.reading
 
 
-class Reader:
+class Reader(Stack):
     """A stack of frames over one source; `take` is given each token once."""
 
     def __init__(self, source: str, preamble: bool):
-        self.source = source
-        self.reading = Reading(source, Lines(source))
-        self.root = self.top = Frame("root", "", 0, preamble=preamble)
+        super().__init__(source, preamble)
         self.pending: tuple[str, str, str] | None = None
         self.script = False
         self.skip_to = 0
@@ -41,62 +42,17 @@ class Reader:
         self.handlers = {
             "text": self.on_text, "command": self.on_command, "open": self.on_open, "close": self.on_close, "mark": self.on_mark, "math": self.on_math,
             "par": self.on_paragraph, "begin": self.on_begin, "end": self.on_end, "verbatim": self.on_verbatim, "unclosed": self.on_unclosed,
-            "parameter": self.on_parameter,
+            "parameter": self.on_parameter, "fraction": self.on_fraction,
         }  # fmt: skip
 
     def take(self, token: Token) -> None:
         """Read one token in its context."""
+        self.seen_to = token.end
+        if token.kind == "hidden":
+            self.pass_over(token.start, token.end, "a dead branch or a comment environment")
         if token.start < self.skip_to or token.kind in ("comment", "hidden") or (self.pending and self.take_argument(token)):
             return
         self.handlers[token.kind](token)
-
-    def finish(self) -> None:
-        """At the end of the file: what is still open is said."""
-        while self.top.parent is not None:
-            if self.top.kind not in ("document",):
-                self.mark_unread(self.top.start, len(self.source), f"{self.top.describe()} is open at the end of the file")
-            self.pop()
-
-    # frames
-
-    def push(self, kind: str, name: str, start: int, *, opaque: str = "", math: str | None = None, script: bool = False) -> Frame:
-        above = self.top
-        inside = above.inside | {name} if name and name not in above.inside else above.inside
-        self.top = Frame(
-            kind, name, start, above, above.opaque or opaque, above.math if math is None else math, above.script or script,
-            above.preamble, inside, self.reading.main.length,
-        )  # fmt: skip
-        return self.top
-
-    def pop(self) -> None:
-        closed = self.top
-        if closed.parent is None:
-            return
-        self.top = closed.parent
-        if closed.math and not self.top.math:
-            self.reading.formulas.append((closed.begun, self.reading.main.length, closed.math))
-        if closed.script and not self.top.script:
-            self.emit(SCRIPT_END, closed.start, 0)
-
-    def emit(self, text: str, start: int, width: int | None = None) -> None:
-        stream = self.reading.aside if self.top.opaque else self.reading.main
-        stream.add(text, start, len(text) if width is None else width, self.top)
-
-    def mark_unread(self, start: int, end: int, why: str) -> None:
-        place = self.reading.lines.place
-        self.reading.unread.append(Unread(place(start)[0], place(max(start, end - 1))[0], why))
-
-    def close_to(self, target: Frame, end: int) -> None:
-        """Close everything that stands open inside a frame, and say so."""
-        while self.top is not target and self.top.parent is not None:
-            self.mark_unread(self.top.start, end, f"{self.top.describe()} is not closed where {target.describe()} ends")
-            self.pop()
-
-    def find(self, kinds: tuple[str, ...], name: str | None = None) -> Frame | None:
-        frame: Frame | None = self.top
-        while frame is not None and not (frame.kind in kinds and (name is None or frame.name == name)):
-            frame = frame.parent
-        return frame
 
     # arguments
 
@@ -106,7 +62,8 @@ class Reader:
     def take_argument(self, token: Token) -> bool:
         """Offer the token to the command that waits for an argument; False when it is not one."""
         name, letters, opaque = self.pending or ("", "", "")
-        spaced = token.kind == "text" and not token.text.strip() and name in macros.COMMANDS | macros.ENVIRONMENTS and letters.strip("oT")
+        blank = token.kind == "text" and not token.text.strip()
+        spaced = blank and name in KNOWN and (letters.strip("oT") or (name in ("\\", "\\*") and ROW_SPACE.match(self.source, token.end)))
         trimmed = token.kind == "text" and name == "cmidrule" and TRIM.fullmatch(token.text)
         if spaced or trimmed or (token.kind == "parameter" and name in macros.DEFINERS):
             return True
@@ -137,6 +94,8 @@ class Reader:
             self.note(closed, body)
         elif not (closed.name in macros.SILENT and closed.name not in macros.SEAMS):
             self.emit(SEAM if closed.name in macros.SEAMS else ARGUMENT, token.start, 0)
+        if closed.name.rstrip("*") in macros.SECTIONS and closed.kind == "argument":
+            self.reading.sections.append((self.reading.main.length, body))
         self.expect(closed.name, closed.rest, closed.rest_class)
 
     def take_bare(self, token: Token, name: str, letters: str, opaque: str) -> bool:
@@ -165,8 +124,12 @@ class Reader:
                 self.reading.uses.append((name, self.option, body, frame.start, bool(frame.inside & macros.MOVING)))
                 self.reading.optional |= {frame.start} if frame.parent is None or frame.parent.need_not_print else set()
                 self.option = ""
-        elif name in macros.INCLUDES and frame.kind == "argument":
-            self.reading.inputs.append((name, body, frame.start, frame.preamble))
+        elif name.rstrip("*") in macros.INCLUDES and frame.kind == "argument":
+            if name.rstrip("*") in macros.FOLDERED and frame.rest:
+                self.option = body
+            else:
+                self.reading.inputs.append((name.rstrip("*"), f"{self.option.rstrip('/')}/{body}".lstrip("/") if self.option else body, frame.start, frame.preamble))
+                self.option = ""
 
     # tokens
 
@@ -186,8 +149,8 @@ class Reader:
         while self.top.kind in ("argument", "option") and self.top.opaque and self.top.name not in ("hypersetup", "lstset", "tikzset", "pgfplotsset"):
             self.mark_unread(self.top.start, token.start, f"{self.top.describe()} is open at the end of a paragraph")
             self.pop()
-        formula = self.find(("math", "math$", "math$$"))
-        if formula is not None and self.top.math:
+        formula = self.find(("math", "math$", "math$$")) if self.top.math else None
+        if formula is not None:
             self.close_to(formula, token.start)
             self.mark_unread(formula.start, token.start, "a formula is open at the end of a paragraph")
             self.pop()
@@ -202,6 +165,10 @@ class Reader:
 
     def on_unclosed(self, token: Token) -> None:
         self.mark_unread(token.start, token.end, f"{token.text} is never closed")
+
+    def on_fraction(self, token: Token) -> None:
+        self.script = False
+        self.emit(token.text, token.start, token.end - token.start)
 
     def on_parameter(self, token: Token) -> None:
         self.emit(MACRO, token.start, token.end - token.start)
@@ -297,8 +264,8 @@ class Reader:
             self.emit("^", token.start, width)
         elif base in macros.BOUND:
             self.emit(VALUE, token.start, width)
-        elif name in macros.CITES or name in macros.REFS:
-            self.emit(CITE if name in macros.CITES else REF, token.start, width)
+        elif macros.cites(name) or name in macros.REFS:
+            self.emit(CITE if macros.cites(name) else REF, token.start, width)
         elif name in ("\\", "\\*", "tabularnewline", "cr"):
             self.emit(ROW, token.start, width)
         elif base in macros.PRINTED:
@@ -311,6 +278,8 @@ class Reader:
         if name in macros.DEFINERS:
             return self.expect(name, "mt", "layout")
         spec = macros.COMMANDS.get(name) or macros.COMMANDS.get(name.rstrip("*"))
+        if spec is None and macros.cites(name):
+            spec = macros.COMMANDS["cite"]
         if spec is None and name[:1].isalpha():
             spec = macros.UNKNOWN_MATH if self.top.math else macros.UNKNOWN
         if spec is not None:

@@ -9,12 +9,15 @@ from pathlib import Path
 from audit.finding import Refusal
 from audit.numbers.classify import Classified, classify
 from audit.numbers.literals import find_literals
+from audit.numbers.macros import FOLDERED
 from audit.numbers.reader import read
 from audit.numbers.stream import Reading, Unread
 
 __all__ = ["Scan", "decode", "scan_file", "scan_text", "scan_tree"]
 
 NOT_TEX = frozenset({"includegraphics", "bibliography", "addbibresource"})
+REBASING = FOLDERED | {"subfile", "subfileinclude"}
+"""Commands whose file looks for its own inputs beside itself first."""
 LIMIT = 64 * 1024 * 1024
 
 
@@ -73,10 +76,10 @@ def scan_tree(main: Path, root: Path, skip: Path | None = None) -> Iterator[Scan
     Files under `skip` (the generated ones) are not scanned. Names are relative to `root`.
     """
     root = root.resolve()
-    waiting: list[tuple[Path, bool | None]] = [(main, None)]
+    waiting: list[tuple[Path, bool | None, Path]] = [(main, None, main.parent)]
     seen: set[Path] = set()
     while waiting:
-        path, preamble = waiting.pop(0)
+        path, preamble, base = waiting.pop(0)
         if path.resolve() in seen:
             continue
         seen.add(path.resolve())
@@ -85,12 +88,12 @@ def scan_tree(main: Path, root: Path, skip: Path | None = None) -> Iterator[Scan
         for command, argument, offset, in_preamble in scan.reading.inputs:
             if command in NOT_TEX:
                 continue
-            found = locate(command, argument, main.parent, path.parent)
+            found = locate(command, argument, main.parent, base)
             reason = check_input(found, argument, root, skip)
-            if reason:
+            if reason and (found or command != "InputIfFileExists"):
                 yield scan.place(offset), reason
             elif found is not None and not is_under(found, skip):
-                waiting.append((found, in_preamble))
+                waiting.append((found, in_preamble, found.parent if command in REBASING else base))
 
 
 def relative(path: Path, root: Path) -> str:
@@ -106,10 +109,9 @@ def is_under(path: Path, folder: Path | None) -> bool:
 
 
 def locate(command: str, argument: str, folder: Path, here: Path) -> Path | None:
-    """The file TeX would read: names are relative to the main document's folder, with `.tex` added."""
-    name = argument.strip().strip('"').replace("}{", "/")
-    places = [folder, here] if command.startswith("sub") else [folder]
-    for place in places:
+    """The file TeX would read: names are relative to the folder that an import set, or to the main document's, with `.tex` added."""
+    name = argument.strip().strip('"')
+    for place in (folder,) if command in FOLDERED and not command.startswith("sub") else (here, folder):
         for candidate in (place / f"{name}.tex", place / name):
             if candidate.is_file():
                 return candidate

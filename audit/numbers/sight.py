@@ -3,28 +3,66 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from functools import cached_property
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from typing import Any
 
 from audit.numbers import cues
 from audit.numbers.literals import SIUNITX, Literal
 from audit.numbers.stream import ARGUMENT, CELL, CITE, ROW, SEAM, Reading
 
-__all__ = ["Sight"]
+__all__ = ["Page", "Sight"]
 
 SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
-REACH = 90
+ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
+SOLAR = re.compile(r"[MRL]_\\(?:odot|oplus|sun|earth|star|ast)")
+LETTER_FIRST = re.compile(r"\s*[A-Za-z]")
+PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
+REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
+
+
+class Lazy:
+    """A property that is found once; without the lock of `functools.cached_property`, which costs as much as a rule."""
+
+    def __init__(self, find: Callable[[Any], Any]):
+        self.find, self.name = find, find.__name__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        found = owner.__dict__[self.name] = self.find(owner)
+        return found
+
+
+def kind_of_section(title: str) -> str:
+    """What a section is about, by its title."""
+    kinds = {"method": cues.METHOD_TITLE, "background": cues.BACKGROUND_TITLE, "result": cues.RESULT_TITLE}
+    return next((kind for kind, cue in kinds.items() if cue.search(title)), "")
+
+
+class Page:
+    """One stream of a reading, with what the numbers of a sentence share."""
+
+    def __init__(self, reading: Reading, text: str):
+        self.reading, self.text = reading, text
+        ends = [match.span() for match in SENTENCE_END.finditer(text)]
+        self.stops, self.starts = [start for start, _ in ends], [end for _, end in ends]
+        self.formulas = [start for start, _, _ in reading.formulas]
+        self.memo: dict[object, Any] = {}
+
+    def once(self, question: object, find: Callable[[], Any]) -> Any:
+        """The answer to a question, found once."""
+        if question not in self.memo:
+            self.memo[question] = find()
+        return self.memo[question]
 
 
 class Sight:
     """What a rule sees of a literal: its frame, the text around it, its sentence, its formula."""
 
-    def __init__(self, reading: Reading, text: str, literal: Literal, formulas: list[int]):
-        self.reading, self.text, self.literal, self.frame = reading, text, literal, literal.frame
-        self.formula_starts = formulas
+    def __init__(self, page: Page, literal: Literal):
+        self.page, self.reading, self.text, self.literal, self.frame = page, page.reading, page.text, literal, literal.frame
 
-    @cached_property
+    @Lazy
     def before(self) -> str:
         """The text before, cut at the last seam."""
         window = self.text[max(0, self.literal.start - REACH) : self.literal.start]
@@ -32,7 +70,7 @@ class Sight:
             window = window.rpartition(seam)[2]
         return window.replace("\n", " ").replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def after(self) -> str:
         """The text after, cut at the next seam."""
         window = self.text[self.literal.end : self.literal.end + REACH]
@@ -40,66 +78,101 @@ class Sight:
             window = window.partition(seam)[0]
         return window.replace("\n", " ").replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def span(self) -> tuple[int, int]:
         """Start and end of the sentence in the stream."""
+        before, after = bisect_right(self.page.starts, self.literal.start) - 1, bisect_left(self.page.stops, self.literal.end)
+        start = self.page.starts[before] if before >= 0 else 0
+        end = self.page.stops[after] + 1 if after < len(self.page.stops) else len(self.text)
+        return max(start, self.literal.start - LONGEST), min(end, self.literal.end + LONGEST)
+
+    @Lazy
+    def row(self) -> tuple[int, int]:
+        """Start and end of what lies between two ends of rows, seams or paragraphs."""
         low = max(0, self.literal.start - 400)
-        ends = [match.end() for match in SENTENCE_END.finditer(self.text, low, self.literal.start + 1) if match.end() <= self.literal.start]
-        after = SENTENCE_END.search(self.text, self.literal.end, self.literal.end + 400)
-        return (ends[-1] if ends else low), (after.start() + 1 if after else min(len(self.text), self.literal.end + 400))
+        starts = [self.text.rfind(mark, low, self.literal.start) for mark in (ROW, SEAM, "\n\n")]
+        ends = [end for mark in (ROW, SEAM, "\n\n") if (end := self.text.find(mark, self.literal.end, self.literal.end + 400)) >= 0]
+        return max(low, max(starts) + 1), min(ends, default=min(len(self.text), self.literal.end + 400))
 
-    @cached_property
+    @Lazy
     def sentence(self) -> str:
-        return self.text[self.span[0] : self.span[1]].replace("\n", " ").replace(ARGUMENT, "")
+        return self.page.once(self.span, lambda: self.text[self.span[0] : self.span[1]].replace("\n", " ").replace(ARGUMENT, ""))
 
-    @cached_property
+    def says(self, cue: cues.Cue) -> bool:
+        """Whether the sentence holds a cue."""
+        return self.page.once((cue, self.span), lambda: bool(cue.search(self.sentence)))
+
+    @Lazy
     def lead(self) -> str:
         """The sentence up to the literal."""
         window = self.text[max(self.span[0], self.literal.start - REACH) : self.literal.start]
         return window.replace("\n", " ").replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def claims(self) -> bool:
         """Whether the sentence speaks of an outcome."""
-        return bool(cues.CLAIM.search(self.sentence))
+        return self.says(cues.CLAIM)
 
-    @cached_property
+    @Lazy
     def formula(self) -> tuple[int, int, str] | None:
         """The formula around the literal."""
-        index = bisect_right(self.formula_starts, self.literal.start) - 1
+        index = bisect_right(self.page.formulas, self.literal.start) - 1
         for start, end, kind in reversed(self.reading.formulas[max(0, index - 3) : index + 1]):
             if start <= self.literal.start < end:
                 return start, end, kind
         return None
 
-    @cached_property
+    @Lazy
     def alone(self) -> bool:
         """Whether the formula holds numbers, signs and units and nothing else, so that it reads as prose."""
         if self.formula is None:
             return False
         start, end, _ = self.formula
+        if end - start > LONGEST:
+            return False
+        if ASSIGNS.search(self.text[start:end]) or LETTER_FIRST.match(self.text, start, end):
+            return False
         rest = re.sub(r"\d+(?:[.,\ufe50]\d+)*|\.\d+", "", self.text[start:end])
         rest = re.sub(r"10\^|\^[-\u2212+]?\u200b?", "", rest)
         rest = FORMULA_FILL.sub("", rest)
-        return rest == "" or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
+        return rest in ("", "\\sigma") or bool(SOLAR.fullmatch(rest)) or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
 
-    @cached_property
+    @Lazy
     def left(self) -> str:
         """The formula up to the literal."""
         start = self.formula[0] if self.formula else self.literal.start
         return self.text[max(start, self.literal.start - REACH) : self.literal.start].replace(ARGUMENT, "")
 
-    @cached_property
+    @Lazy
     def right(self) -> str:
         """The formula from the literal on."""
         end = self.formula[1] if self.formula else self.literal.end
         return self.text[self.literal.end : min(end, self.literal.end + REACH)].replace(ARGUMENT, "")
 
+    @Lazy
+    def section(self) -> str:
+        """`method`, `background`, `result` or nothing: what the title of the section around says it is about."""
+        index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
+        return self.page.once(index, lambda: kind_of_section(self.reading.sections[index][1] if index >= 0 else ""))
+
+    @Lazy
+    def round(self) -> bool:
+        """Whether the number is one that people choose: at most two digits before its zeros, or a power of two."""
+        digits = re.sub(r"\D", "", self.literal.plain)
+        value = int(digits or 0)
+        return len(digits.strip("0")) <= 2 or value & (value - 1) == 0
+
     @property
+    def plain_decimal(self) -> bool:
+        """Whether a decimal looks chosen: one digit besides zeros, or a quarter, or a level near one."""
+        digits = re.sub(r"\D", "", self.literal.plain.partition("e")[0]).strip("0")
+        return len(digits) <= 1 or digits in PLAIN_DIGITS
+
+    @Lazy
     def prose(self) -> bool:
         """Whether the literal reads as prose: outside formulas, or alone in one."""
         return not self.frame.math or self.alone or bool(self.frame.inside & SIUNITX)
 
-    @property
+    @Lazy
     def integer(self) -> bool:
         return self.literal.kind == "integer"

@@ -47,6 +47,9 @@ def package(name: str, load: str, text: str) -> Callable[[Paper], None]:
     return both(write(name, text), preamble(load))
 
 
+PARAMETERS = lambda paper: paper.write("params.yaml", "scales:\n  a: {optimiser: {learning_rate: 2.0e-3, weight_decay: 0.1}}\n  b: {optimiser: {weight_decay: 0.1}}\n")
+
+
 def edit_record(paper: Paper) -> None:
     paper.replace("results/analyse/main.json", "0.0887", "0.0881")
 
@@ -98,6 +101,9 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "unlisted record": ("A402", "keys", add("\\val{other.untreated.gap}"), "nearest keys: main.untreated.gap"),
     "not a quantity": ("A402", "keys", add("\\val{main.untreated}"), "ends at no quantity"),
     "unfit format": ("A402", "keys", add("\\val[word]{main.untreated.gap}"), "not a whole number"),
+    "constant unlike its parameter": ("A412", "constants", both(PARAMETERS, add("We trained with a learning rate of 0.003.")), "learning rate 0.003 is not what params.yaml holds; found 0.002"),
+    "percentage unlike its parameter": ("A412", "constants", both(PARAMETERS, add("The weight decay was set to 20\\%.")), "weight decay 20\\%"),
+    "own result beside a citation": ("A413", "quoted", add("We reach less than the 0.45 of \\cite{x2019} here."), "0.45 (line "),
     "unknown verdict": ("A402", "keys", add("\\verdict{pilot.P9}"), "nearest: pilot.P"),
     "unknown provenance": ("A402", "keys", add("\\prov{main.commit}"), "no provenance value"),
     "record moved on": ("A403", "generated", edit_record, "made from another version of results/analyse/main.json"),
@@ -199,6 +205,8 @@ HONEST: dict[str, Callable[[Paper], None]] = {
     "number in a comment": add("% The gap was 0.98."),
     "year, section and seed": add("In 2019, see Section 3; we used seed 7 and 12 layers."),
     "value quoted from elsewhere": add("An earlier study found 0.61 \\cite{x2019}."),
+    "constant like its parameter": both(PARAMETERS, add("We trained with a learning rate of $2\\times10^{-3}$ and a weight decay of 10\\%.")),
+    "constant of something else": both(PARAMETERS, add("We set the temperature to 0.7 and used 12 layers; the rate of learning is not at issue.")),
     "construct exempted by name": both(add("\\catcode`\\@=11"), exempt("\\catcode")),
     "siunitx does not round": both(preamble(r"\usepackage{siunitx}\sisetup{round-mode=none}"), add("% \\sisetup{round-mode=places}\n\\num{\\val{main.untreated.gap}}")),
     "page layout": preamble(r"\setcounter{topnumber}{3}\setcounter{secnumdepth}{2}\renewcommand{\topfraction}{0.9}"),

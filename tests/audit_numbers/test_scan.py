@@ -32,6 +32,8 @@ CASES = {
     "dead branch": (r"\iffalse gain 0.5 \ifx\a\b 1 \fi 0.6 \fi gain 0.7", ["0.7"]),
     "other branch": (r"\iffalse gain 0.5 \else gain 0.6 \fi gain 0.7", ["0.6", "0.7"]),
     "layout and display": (r"row \\[-0.2cm] gain 0.61 \[ x=0.5 \]", ["0.61"]),
+    "layout on the next line": ("row \\\\\n  [1.5ex] gain 0.61", ["0.61"]),
+    "any citing command": (r"\citeA{x2003} assigned an age of 1090.6 $\pm$ 4.5 Ma to it.", []),
     "colours": (r"\definecolor{c}{HTML}{E69F00}\color[rgb]{0.9,0.1,0.2} gain 0.61", ["0.61"]),
     "width": (r"\begin{subfigure}{0,37\linewidth}x\end{subfigure}", []),
     "reference key": (r"see \ref{tab:run_0.3.csv}", []),
@@ -49,6 +51,28 @@ CASES = {
     "fold": ("It rose twofold.", ["twofold"]),
     "no words": ("One of the reasons is that two things differ; in one sense none.", []),
     "bound": (r"\val[fixed.2]{main.a1.b2} and \verdict{pilot.P1} and \prov{main.commit}", []),
+    "verb with an equals sign": (r"\verb=0.1= \verb*/0.2/ gain 0.62", ["0.62"]),
+    "minted": ("\\begin{minted}[linenos]{python}\nx = 0.1 # } $\n\\end{minted} gain 0.62", ["0.62"]),
+    "listing of a file's kind": ("\\begin{lstlisting}[language=C,firstnumber=10]\nx = 0.1; // {\n\\end{lstlisting} gain 0.62", ["0.62"]),
+    "mintinline": (r"\mintinline{c}{x = 0.1} then 0.62", ["0.62"]),
+    "both branches of a condition of one's own": (r"\ifarxiv gain 0.61\else gain 0.62\fi", ["0.61", "0.62"]),
+    "iffalse given another meaning": (r"\let\iffalse\iftrue \iffalse gain 0.5\fi", ["0.5"]),
+    "short title": (r"\section[A gain of 0.47]{A gain of 0.47 in all}", ["0.47", "0.47"]),
+    "starred section": (r"\section*{Results}In 1995 it was 0.47.", ["0.47"]),
+    "abstract in the preamble": (r"\documentclass{a}\abstract{We found that the gain of the second group was 0.47.}\setlength{\x}{3pt}\begin{document}x\end{document}", ["0.47"]),
+    "letter behind": (r"It was 3x faster, rose 4.7-fold, took 12ms and used 9k samples.", ["3", "4.7", "12", "9"]),
+    "ordinal behind": (r"It ranked 2nd of 14 systems.", ["2", "14"]),
+    "currency in front": (r"It saved \$4.2 million, \pounds310 and \euro{}12.", ["4.2", "310", "12"]),
+    "integers in formulas": (r"We found $7$ errors, $12\%$ of all, and $N = 34{,}460$ pairs differed.", ["7", "12\\%", "34{,}460"]),
+    "ends of a range": (r"The gain was 12--15\%, from 3 to 5 points, or $0.33 < x < 0.55$ as observed.", ["12", "15\\%", "3", "5", "0.33", "0.55"]),
+    "bare macro": (r"\newcommand{\gap}{0.31}\def\n{4312}\newcommand{\half}{\tfrac{1}{2}}", ["0.31", "4312"]),
+    "value with errors": (r"The mass is $36^{+5}_{-4}\,M_\odot$ and $2.24 \pm 0.25$.", ["36", "5", "4", "2.24", "0.25"]),
+    "statistics": (r"It rose, $F(2, 87) = 5.31$, $p = .007$, $\eta_p^2 = .11$.", ["5.31", ".007", ".11"]),
+    "quoted": (r"Earlier work found 0.45 \cite{a}, while we find 0.53. Lee et al.\ (2019) report 12\%.", ["0.53"]),
+    "quoted over sentences": (r"A previous study \cite{a} looked at mice. Of these, 31 died. We find 12.", ["12"]),
+    "versions": (r"We ran Python 3.10, Llama-2 7B, GPT-4 and a NovaSeq 6000 kit v3.", []),
+    "settings": (r"We train 12 layers for 90 epochs at a learning rate of $3\times10^{-4}$ with $\beta_1 = 0.9$.", []),
+    "parameters of a table": (r"\begin{tabular}{lr}\toprule Parameter & Value \\ \midrule depth & 12 \\ width & 0.28~kpc \\ \end{tabular}", []),
     "siunitx": (r"\SI{0.35}{\metre\per\second^2} and \num{1.2e-3}", ["0.35", "1.2e-3"]),
 }
 
@@ -62,6 +86,7 @@ def test_results(source: str, wanted: list[str]) -> None:
 ODD = {
     "-0.22": "-0.22", "$-$0.22": "-0.22", "\u22120.22": "-0.22", ".5": ".5", "0{,}53": "0.53", "0,53": "0.53", "0, 315": "0.315", "1{,}024": "1024",
     r"1\,024.5": "1024.5", "1,234,567": "1234567", "1 .25": "1.25", r"$2.17 \times 10^{-4}$": "2.17e-4", r"3$\times$10$^{5}$": "3e5", "1.2(3)": "1.2",
+    r"$1.23(4)\times10^{-5}$": "1.23e-5", "1~024": "1024", r"\textbf{0}.5": "0.5", "3.1E+05": "3.1e+05", "2 500": "2500",
     r"12\,\%": "12", "10$^{-3}$": "1e-3", "$-3$": "-3", r"\num{5.1e-3}": "5.1e-3",
 }  # fmt: skip
 
@@ -74,7 +99,8 @@ def test_odd_numbers_are_one_number(source: str, plain: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "plains"),
-    [("0.3--0.5", ["0.3", "0.5"]), (r"\num{7.2\pm1,4}", ["7.2", "1.4"]), ("$[0,1]$", ["0", "1"]), ("z = 1 1 .25", ["1", "1.25"]), (r"\numrange{1.5}{2.5}", ["1.5", "2.5"])],
+    [("0.3--0.5", ["0.3", "0.5"]), (r"\num{7.2\pm1,4}", ["7.2", "1.4"]), ("$[0,1]$", ["0", "1"]), ("z = 1 1 .25", ["1", "1.25"]), (r"\numrange{1.5}{2.5}", ["1.5", "2.5"]), (r"\qtyrange{1}{2}{m}", ["1", "2"]),
+     (r"\numlist{1;2;3}", ["1", "2", "3"]), (r"\num{1.23 +- 0.04}", ["1.23", "0.04"]), ("3.1/0.9", ["3.1", "0.9"]), ("$36^{+5}_{-4}$", ["36", "5", "4"])],
 )
 def test_neighbours_stay_apart(source: str, plains: list[str]) -> None:
     """Ranges, plus-minus and sets are two numbers."""
@@ -85,6 +111,19 @@ def test_places_are_exact() -> None:
     """Line and column, counted from 1, point at the first character."""
     scan = scan_text("first\n% 0.1\nthe gain was {\\bf 0.31}", "p.tex")
     assert [scan.place(number.literal.source_start) for number in scan.numbers] == ["p.tex:3:19"]
+
+
+WORDS = {
+    "none of the nets": "none", "eight of ten nets": "eight of ten", "two of the nets": "two", "one third of it": "one third", "two-thirds, as seen": "two-thirds",
+    "half of it": "half", "by half, then": "half", "a twofold rise": "twofold", "a dozen of them": "a dozen", "one in five nets": "one in five",
+    "twice the loss": "twice", "fifty percent of it": "fifty percent", r"$\frac{1}{3}$ of the nets": r"\frac{1}{3}", "3/4 of the nets": "3/4",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "shown"), WORDS.items(), ids=WORDS.values())
+def test_number_words_and_fractions_are_one_number(source: str, shown: str) -> None:
+    """Each is a result, found once."""
+    assert results(f"We found {source} here.") == [shown]
 
 
 UNREAD = {
@@ -152,6 +191,27 @@ def test_the_same_files_as_latex_reads(tmp_path: Path) -> None:
     assert {item.path for item in scanned if isinstance(item, Scan)} == read == {"main.tex", "chap/a.tex", "chap/deep.tex", "b.tex", "c.tex"}
 
 
+IMPORTS = {
+    "main.tex": r"\documentclass{article}\begin{document}\import{chap/}{a}\subfile{part/b}\input{shared}\end{document}",
+    "chap/a.tex": r"\input{deep}\subimport{more/}{c}",
+    "chap/deep.tex": "d",
+    "chap/more/c.tex": r"\input{d}\input{shared}",
+    "chap/more/d.tex": "d",
+    "part/b.tex": r"\documentclass[../main]{subfiles}\begin{document}\input{e}\end{document}",
+    "part/e.tex": "e",
+    "shared.tex": "s",
+}
+
+
+def test_imports_look_beside_the_imported_file_first(tmp_path: Path) -> None:
+    """`\\import`, `\\subimport` and `\\subfile` set the folder in which the file's own inputs are looked for; then the main folder."""
+    for name, text in IMPORTS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    scanned = [item.path if isinstance(item, Scan) else item[1] for item in scan_tree(tmp_path / "main.tex", tmp_path)]
+    assert sorted(scanned) == sorted(IMPORTS)
+
+
 def test_loops_links_and_missing_files(tmp_path: Path) -> None:
     """An input loop ends; a link out of the project, a missing file and a program are named."""
     outside = tmp_path / "outside.tex"
@@ -172,8 +232,21 @@ def test_command_lists_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str
         main(["numbers", "a.tex", "--format", "json"])
     shown = json.loads(capsys.readouterr().out)
     assert ended.value.code == 0
-    assert shown["numbers"][0] == {"file": "a.tex", "line": 1, "column": 14, "text": "0.31", "class": "result", "rule": "measured", "why": "a number a reader takes for measured"}
+    assert shown["numbers"][0] == {"file": "a.tex", "line": 1, "column": 14, "end_line": 1, "end_column": 18, "text": "0.31", "class": "result", "rule": "measured", "why": "a number a reader takes for measured"}
     assert [row["class"] for row in shown["numbers"]] == ["result", "layout"]
+
+
+def test_command_tells_what_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dead branches, what follows the end, and Latin-1 are notes, and the code is 0; the text is that of the source, line end and all."""
+    (tmp_path / "a.tex").write_bytes("für 0.31\n\\% \\iffalse 0.4\n\\fi x\n\\endinput\n0.5".encode("latin-1"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["numbers", "a.tex", "--format", "json"])
+    shown = json.loads(capsys.readouterr().out)
+    assert ended.value.code == 0 and [row["text"] for row in shown["numbers"]] == ["0.31\n\\%"]
+    assert [(row["place"], row["what"].split(",")[0]) for row in shown["notes"]] == [
+        ("a.tex", "not UTF-8 (byte 1); read as Latin-1"), ("a.tex:2", "a dead branch or a comment environment"), ("a.tex:5", "after the end of the document or of its input"),
+    ]  # fmt: skip
 
 
 def test_command_says_what_it_could_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,219 @@
+"""What was chosen before anything was found: one small question a predicate."""
+
+from __future__ import annotations
+
+import re
+
+from audit.numbers import cues
+from audit.numbers.literals import parse_decimal
+from audit.numbers.outcomes import ends_relation
+from audit.numbers.sight import Sight
+from audit.numbers.tables import in_table
+
+
+def is_confidence(sight: Sight) -> object:
+    """`95 % CI`, a quantile, a fold."""
+    value = parse_decimal(sight.literal.plain)
+    return cues.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
+
+
+def is_sample(sight: Sight) -> object:
+    found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
+    if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
+        return False
+    return sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN")
+
+
+def is_setting(sight: Sight) -> object:
+    """`symbol = decimal` in a sentence that sets something."""
+    return sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
+
+
+def is_chosen(sight: Sight) -> bool:
+    """Whether a count looks like one that was chosen, not one that came out."""
+    if sight.literal.kind == "decimal":
+        return sight.round
+    return sight.round or not sight.integer or bool(cues.PHYSICAL.match(sight.after)) or bool(cues.HOLDING.search(sight.lead))
+
+
+def is_measured_noun(sight: Sight) -> object:
+    """A count of things in a sentence without an outcome; of runs, seeds or machines in any sentence."""
+    if not sight.prose or sight.literal.percent or not sight.integer or re.search(r"\bonly\s*$", sight.before[-6:], re.I):
+        return False
+    if re.search(r"\b(?:first|last|next)\s*$", sight.before[-8:]) and cues.COUNTED.match(sight.after):
+        return True
+    if cues.PARTS_OF_NET.match(sight.after) and not cues.TAKES_AWAY.search(sight.before[-14:]):
+        return True
+    if cues.STRONG_COUNT.match(sight.after) and cues.DRAWN_FROM.search(sight.before[-20:]):
+        return True
+    return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight)
+
+
+def is_set_up(sight: Sight) -> object:
+    """Follows a verb of setting up, with no outcome before it."""
+    if in_table(sight):
+        return False
+    if cues.IS.search(sight.lead):
+        return False
+    found = cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)
+    return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
+
+
+def is_recruited(sight: Sight) -> object:
+    """Who took part: numbers of a sentence on recruitment that tells no outcome but ages."""
+    if not sight.prose or sight.literal.percent or not sight.says(cues.RECRUITED):
+        return False
+    counted = sight.integer and not cues.DESCRIBED.search(sight.before[-40:])
+    return counted and not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
+
+
+def is_scale(sight: Sight) -> object:
+    """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
+    if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
+        return True
+    end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
+    if sight.literal.plain == "0":
+        return re.match(end, sight.after.replace("\u2009", " "))
+    return sight.literal.plain in ("1", "100") and re.search(r"(?<![\d.,])0[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*$", sight.before[-14:])
+
+
+def is_criterion(sight: Sight) -> object:
+    """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
+    if not sight.prose:
+        return False
+    if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
+        return True
+    if cues.OR_MORE.match(sight.after) or re.search(r"\baged\s+(?:between\s+)?(?:\d+\s*(?:and|to|--?|\u2013)\s*)?$", sight.lead):
+        return True
+    if (cues.SUBJECT_BOUND.search(sight.lead) and cues.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (cues.BOUNDED.search(sight.lead) and cues.SELECTS.match(sight.after)):
+        return True
+    restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
+    return restricted or cues.LIMIT_CLASS.search(sight.lead)
+
+
+def is_condition(sight: Sight) -> object:
+    """Under which something is measured: `with a load of 3`, `at x = 0.4`, `9.4 T in all experiments`."""
+    if not sight.prose:
+        return False
+    if sight.literal.percent:
+        if cues.LEVEL_OF.search(sight.lead) and cues.NOUN.match(sight.after):
+            return True
+        return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?:\w+\s)?(?:FDR|level|threshold|cut-?off|significance|confidence)(?: level)? of\s*$", sight.lead)
+    if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
+        return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
+    lead = sight.lead.rstrip(" \u00a0")
+    if lead.endswith("=") and cues.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and cues.PAID.search(sight.lead)):
+        return True
+    if sight.integer and re.fullmatch(r"\W*With", lead) and cues.WITH_THINGS.match(sight.after):
+        return True
+    if lead.endswith(" per") or sight.says(cues.POWER) or (not sight.claims and sight.says(cues.EVERYWHERE)):
+        return True
+    if sight.says(cues.CONDITIONAL) and (cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead)):
+        return True
+    return cues.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
+
+
+def is_weak_design(sight: Sight) -> object:
+    found = cues.WEAK_DESIGN.search(sight.lead) or cues.QUALIFIED.search(sight.lead)
+    return sight.prose and found and not sight.claims and not sight.literal.percent and is_chosen(sight)
+
+
+def is_span(sight: Sight) -> object:
+    """`over 9 years`, `across 5 seeds`; `at 60 degrees`; `at 5 years`."""
+    if not sight.prose or sight.literal.percent:
+        return False
+    spanned = sight.integer and cues.SPAN.search(sight.lead) and (
+        cues.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
+    ) and is_chosen(sight)
+    last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
+    if spanned or last not in ("at", "within", "after"):
+        return spanned
+    timed = sight.integer and (cues.POINT_IN_TIME if last == "after" else cues.TIME).match(sight.after)
+    return timed or (last == "at" and cues.THERMAL.match(sight.after))
+
+
+def is_method_unit(sight: Sight) -> object:
+    """A physical setting in a sentence without an outcome."""
+    if cues.DOSED.match(sight.after) or (cues.SIZED.match(sight.after) and not sight.claims):
+        return True
+    return (
+        sight.prose
+        and not (sight.literal.kind == "decimal" and (not sight.round or sight.lead.rstrip().endswith("=")))
+        and cues.PHYSICAL.match(sight.after)
+        and not sight.claims
+        and not in_table(sight)
+        and not cues.PREDICATE.search(sight.lead)
+        and not sight.says(cues.COPULA)
+        and (sight.says(cues.PASSIVE) or sight.section == "method")
+    )
+
+
+def is_ordinal(sight: Sight) -> object:
+    """`3rd quintile`: which one, unless the sentence ranks."""
+    if not sight.integer or not any(ending in sight.after[:6] for ending in ("st", "nd", "rd", "th")):
+        return False
+    if cues.ORDINAL.match(sight.after):
+        return True
+    ranked = re.search(r"\b(?:rank\w*|plac\w+|came|comes|finish\w*|is|was)\s*$", sight.lead, re.I)
+    if ranked:
+        return False
+    following = re.match(r"[\^$\s\ue007]*(?:st|nd|rd|th)\b[\s\u200b$\ue007-]*(?P<noun>[A-Za-z]{3,})?", sight.after)
+    return following and (following["noun"] or re.search(r"\bthe\s*$", sight.before[-5:]))
+
+
+def is_attribute(sight: Sight) -> object:
+    """A measure before a noun, unless the noun is a change: `a 2-min cadence`, `4 mm disk`, `63x objective`."""
+    if not sight.prose or sight.literal.percent:
+        return False
+    if re.match(r"[x×][\s-](?:objective|magnification|zoom|lens|oil|coverage)", sight.after):
+        return True
+    found = cues.ATTRIBUTIVE.match(sight.after)
+    return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
+
+
+def is_legend(sight: Sight) -> object:
+    """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
+    if sight.literal.plain in ("1", "2") and "±" in sight.lead[-4:] and cues.SHADED.match(sight.after):
+        return True
+    return sight.prose and (cues.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and cues.BAND.match(sight.after)))
+
+
+def is_cause(sight: Sight) -> object:
+    """The change at the head of a sentence that says what it causes: `A 10 % rise in x lowers y`."""
+    return sight.prose and cues.SUBJECT.search(sight.lead) and cues.CAUSES.match(sight.after) and re.match(r"[\s-]*\w*[\s-]*(?:points?\s+)?(?:increase|decrease|rise|fall|cut|change|drop|reduction|unit|sd|standard)", sight.after, re.I)
+
+
+def is_method(sight: Sight) -> object:
+    """In a section on methods, in a sentence without an outcome."""
+    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight)
+
+
+def is_dimension(sight: Sight) -> object:
+    """One of several dimensions: `28 x 28`."""
+    return sight.literal.kind in ("integer", "decimal") and (cues.PRODUCT.match(sight.after) or cues.FACTOR.search(sight.before))
+
+
+def is_hardware(sight: Sight) -> object:
+    """Counts machines or draws."""
+    return sight.literal.kind in ("integer", "decimal") and sight.prose and cues.HARDWARE.match(sight.after)
+
+
+def is_multiple(sight: Sight) -> object:
+    """`four times as much`, with no outcome before it and no quality behind it."""
+    if not sight.literal.words or not re.search(r"(?:\btimes|^twice)$", sight.literal.text, re.I):
+        return False
+    return not cues.CLAIM.search(sight.lead) and re.match(r"\s+(?:the\b(?!\s+[\d$])|as (?:much|many|often))\b", sight.after)
+
+
+def is_proportion(sight: Sight) -> object:
+    """A proportion such as 3:2 that nobody found."""
+    if not sight.integer or not sight.prose or sight.claims or re.search(r"\b(?:is|was|were|are)\s*$", sight.lead):
+        return False
+    return re.match(r":\d", sight.after) or re.search(r"\d:$", sight.before)
+
+
+def is_named_constant(sight: Sight) -> object:
+    """The value of a named constant: `learning rate of 3e-4`."""
+    if in_table(sight):
+        return False
+    return cues.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and cues.LINKED_DESIGN.search(sight.lead))

@@ -1,0 +1,131 @@
+"""What was found, and what only calculates: one small question a predicate."""
+
+from __future__ import annotations
+
+import re
+
+from audit.numbers import cues
+from audit.numbers.literals import parse_decimal
+from audit.numbers.references import DEFINERS
+from audit.numbers.sight import REACH, Sight
+from audit.numbers.tables import in_table
+
+FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
+LETTERS = frozenset("zdgrRUWM")
+"""Statistics with the name of a letter that names many other things."""
+
+
+def is_statistic(sight: Sight) -> object:
+    """`p = .03`, `F(2, 87) = 5.3`; an inequality reports p, F or t, a bare letter otherwise has a decimal value."""
+    if sight.prose and not sight.frame.math:
+        timed = sight.integer and cues.PHYSICAL.match(sight.after)
+        return cues.STATISTIC_TEXT.search(sight.before) and not timed and not is_level(sight)
+    if sight.frame.math != "inline" or sight.frame.script or not ends_relation(sight):
+        return False
+    found = cues.STATISTIC.search(sight.left)
+    if not found and sight.literal.kind == "decimal" and cues.RELATION.search(sight.left) and cues.WITH_P.match(sight.text[sight.literal.end : sight.literal.end + 40]):
+        return True
+    if not found or (found["symbol"] in "pP" and is_level(sight)):
+        return False
+    if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
+        return False
+    if found["symbol"].startswith("\\") and sight.plain_decimal and not sight.claims:
+        return False
+    if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
+        return False
+    return not (sight.integer and found["symbol"] in LETTERS) and not re.search(r"[A-Za-z}\ue007\u200b]\s*\([^()]*$", sight.left)
+
+
+def is_level(sight: Sight) -> object:
+    """A threshold of significance that was set, not found."""
+    near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
+    return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if)\b", near, re.I)
+
+
+def ends_relation(sight: Sight) -> object:
+    """Whether the literal is all that follows in its formula, units and further assignments apart."""
+    return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z])|\u200b?[\s\u2009]*(?:[A-Za-z]{{1,3}}|\\[A-Za-z]+)(?:_\S{{1,8}})?(?=[\s\u200b]*$))?[\s\u2009\u200b]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
+
+
+def is_spread(sight: Sight) -> object:
+    """A value with its spread, `2.24 \\pm 0.25`, in a formula that a sentence holds."""
+    if sight.frame.math != "inline" or sight.frame.script or cues.CONDITION.search(sight.lead):
+        return False
+    if re.search(r"\)$", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
+        return True
+    return re.match(r"[^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*[\d.]", sight.right) or re.search(r"[\d.][^=<>]{0,24}±[\s\u2009{\ue007]*$", sight.left)
+
+
+def is_bound_of_error(sight: Sight) -> object:
+    """The upper and the lower error of `36^{+5}_{-4}`."""
+    if not sight.frame.script or sight.frame.math != "inline":
+        return False
+    signs = r"[{}\s\u200b\u2009\ue007]*"
+    upper = re.search(rf"\d{signs}\^{signs}\+?$", sight.left) and re.match(rf"{signs}_{signs}[-\u2212]\d", sight.right)
+    return upper or re.search(rf"\^{signs}\+[\d.]+{signs}_{signs}[-\u2212]?$", sight.left)
+
+
+def is_found_value(sight: Sight) -> object:
+    """`symbol = number` closing an inline formula, in a sentence about an outcome."""
+    if sight.formula is None:
+        return False
+    return (
+        sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
+        and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
+        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
+        and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
+    )  # fmt: skip
+
+
+def is_found_range(sight: Sight) -> object:
+    """`0.33 < x < 0.55` in a sentence about an outcome, unless it says where to look."""
+    if sight.frame.math != "inline" or sight.frame.script or sight.formula is None or not sight.claims:
+        return False
+    start, end, _ = sight.formula
+    if end - start > REACH:
+        return False
+    where = re.search(r"\b(?:at|for|with|where|when|if|over|in|from|to|on)\s*$", sight.text[max(0, start - 12) : start])
+    return not where and cues.BOTH_SIDES.match(sight.text[start:end])
+
+
+def is_digit(sight: Sight) -> object:
+    """A single digit alone in a formula, with no noun behind it, in a sentence without an outcome: `a $0$ otherwise`."""
+    if not sight.frame.math or len(sight.literal.text) > 1 or sight.claims or in_table(sight) or (sight.left + sight.right).strip():
+        return False
+    return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
+
+
+def is_exponent(sight: Sight) -> object:
+    """Whole numbers and fractions that name slopes and powers: `slopes $-2$ and $1/2$`."""
+    return sight.frame.math == "inline" and sight.literal.kind in ("integer", "fraction") and cues.SLOPES.search(sight.lead.replace("$", ""))
+
+
+def is_part(sight: Sight) -> object:
+    """A fraction alone in a formula that is no part of anything: `$\\frac12$`."""
+    if sight.literal.text.startswith("\\") and sight.frame.inside & DEFINERS:
+        return True
+    return sight.frame.math and sight.literal.kind == "fraction" and not sight.claims and not re.match(r"[\s$]*of\b", sight.after)
+
+
+def is_freedom(sight: Sight) -> object:
+    """The degrees of freedom in `t(29)`, `F(2, 87)`, written as text."""
+    return not sight.literal.percent and re.search(r"(?:\b[tFrHQz]|2\u200b?)[\s$]*\((?:\d+,[\s$]*)?$", sight.before[-16:]) and re.match(r"(?:,[\s$]*[\d.]+)?[\s$]*\)[\s$]*[=<>]", sight.after)
+
+
+def is_coefficient(sight: Sight) -> object:
+    """Multiplies a symbol."""
+    return "×" in sight.after[:4] and re.match(r"[\s$]*×[\s$]*\\[a-z]+", sight.after)
+
+
+def is_share(sight: Sight) -> object:
+    """The percentage in parentheses behind a count: `1,876 (80 %)`."""
+    return sight.prose and sight.literal.percent and re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:])
+
+
+def is_comparison(sight: Sight) -> object:
+    """`3.1 x fewer`, `3.5 days earlier`: a difference, which somebody found."""
+    if not sight.prose or sight.literal.words:
+        return False
+    by = sight.lead.rstrip(" $\u00a0").endswith(" by")
+    return cues.COMPARATIVE.match(sight.after) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

@@ -1,0 +1,140 @@
+"""Quotation: whether a number is told from somebody else's work, by the citation beside it or by who is speaking."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+
+from audit.numbers import cues
+from audit.numbers.sight import Sight
+from audit.numbers.stream import CITE, REF
+from audit.numbers.tables import in_table, is_quoted_row
+
+__all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
+
+PARAGRAPH, SENTENCES = 900, 5
+NAME = r"[A-Z][\w'\u2019-]+"
+IN_TEXT = re.compile(
+    rf"\([^()]{{0,200}}?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]{{0,200}}\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
+)
+"""A citation that is typed: `(Name, 2018)`, `Name et al. (2018)`."""
+OTHERS = re.compile(
+    rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
+    rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
+)
+"""Words by which a writer hands over to others, for as long as nobody else speaks."""
+RELATIVE = re.compile(rf"{CITE},?\s+(?:who|which|where)\b[^,;]*$")
+STUDY = re.compile(r"\b(?:stud(?:y|ies)|analys[ei]s|survey|paper|trial|report|work|review)\b")
+USED_TO = re.compile(rf"{CITE}\s*\)?,?\s*(?:in order\s+)?to\s+[a-z]+")
+PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
+AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
+OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
+POINTS_HERE = re.compile(r"\b(?:table|figure|fig\.|tab\.|appendix)\b", re.IGNORECASE)
+SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|close to|near|consistent|compar\w+|in line|similar\w*)\b")
+
+
+def is_quoted(sight: Sight) -> object:
+    """Beside a citation in a sentence that does not speak of this work, or in a passage that tells what others found."""
+    if not sight.prose:
+        return False
+    if in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
+        return is_quoted_row(sight)
+    return is_told(sight)
+
+
+def is_quoted_value(sight: Sight) -> object:
+    """`x = 0.4` in a sentence that tells what others found."""
+    return not sight.prose and sight.frame.math == "inline" and not sight.frame.script and sight.literal.kind != "integer" and is_told(sight)
+
+
+def reviews(sight: Sight) -> bool:
+    """Whether the paragraph cites others before the sentence, in an introduction, or with no word of this work from end to end."""
+    start = paragraph_start(sight)
+    if sight.section == "result" or not cites(sight, start, sight.span[0]):
+        return False
+    return sight.section == "background" or sight.page.once(("review", start), lambda: speaks_of_others_only(sight, start))
+
+
+def speaks_of_others_only(sight: Sight, start: int) -> bool:
+    """Whether a paragraph holds no word of this work and points to none of its tables and figures."""
+    end = sight.text.find("\n\n", sight.span[1], sight.span[1] + PARAGRAPH)
+    whole = sight.text[start : end if end >= 0 else sight.span[1] + PARAGRAPH].replace("\n", " ")
+    return not cues.OWN.search(whole) and REF not in whole and not POINTS_HERE.search(whole)
+
+
+def is_quoted_statistic(sight: Sight) -> bool:
+    """`d = 0.62` with a citation at once behind it and no word of one's own between."""
+    if sight.frame.math != "inline" or sight.frame.script:
+        return False
+    between, found, _ = sight.text[sight.literal.end : sight.literal.end + 25].partition(CITE)
+    return bool(found) and not cues.OWN.search(between) and "," not in between
+
+
+def is_told(sight: Sight) -> object:
+    """Whether the sentence, or the clause around the literal, is somebody else's."""
+    if CITE in sight.lead and RELATIVE.search(sight.lead):
+        return True
+    if CITE in sight.lead and USED_TO.search(sight.lead):
+        return False
+    if sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)):
+        return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
+    return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: tells(sight))
+
+
+def tells(sight: Sight) -> bool:
+    """Whether a sentence that cites nobody hands over to others, or goes on with what they found."""
+    return stands(sight, OTHERS, *sight.span) or goes_on_telling(sight) or reviews(sight)
+
+
+def stands(sight: Sight, words: re.Pattern[str], start: int, end: int) -> bool:
+    """Whether one of the words begins in a stretch of the text; each is looked for once a page."""
+    places = sight.page.once(words, lambda: [match.start() for match in words.finditer(sight.text)])
+    return bisect_left(places, start) < bisect_left(places, end)
+
+
+def cites(sight: Sight, start: int, end: int) -> bool:
+    """Whether a stretch of the text holds a citation, by command or typed."""
+    return sight.text.find(CITE, start, end) >= 0 or stands(sight, IN_TEXT, start, end)
+
+
+def paragraph_start(sight: Sight) -> int:
+    """Where the paragraph around the literal begins, at most so far back as one reads."""
+    low = max(0, sight.span[0] - PARAGRAPH)
+    return max(low, sight.text.rfind("\n\n", low, sight.span[0]))
+
+
+def handed_over(sight: Sight) -> bool:
+    """Whether a citation follows the number closely, with no word of one's own between."""
+    offset = sight.literal.start - sight.span[0]
+    between, found, _ = sight.sentence[offset : offset + 60].partition(CITE)
+    return bool(found) and not cues.OWN.search(between) and not SETS_AGAINST.search(between)
+
+
+def set_against(sight: Sight) -> bool:
+    """Whether the sentence sets the number against what it cites further on."""
+    ahead, found, _ = sight.sentence[sight.literal.end - sight.span[0] :].partition(CITE)
+    return bool(found and (AGREES.search(ahead) or OUTDONE.search(ahead)))
+
+
+def goes_on_telling(sight: Sight) -> bool:
+    """Whether an earlier sentence of the paragraph handed over to others, and nobody has spoken of this work since."""
+    start, low, starts = sight.span[0], paragraph_start(sight), sight.page.starts
+    if PRONOUN.match(sight.sentence):
+        before = max(low, starts[index - 1] if (index := bisect_left(starts, start)) else 0)
+        told = sight.text[before:start]
+        study = not sight.sentence.lstrip().startswith(("It", "Its")) or STUDY.search(told)
+        return bool(study) and cites(sight, before, start) and not cues.OWN.search(told)
+    if not stands(sight, OTHERS, low, start) or not cites(sight, low, start):
+        return False
+    places = sight.page.once(OTHERS, list)
+    told = places[bisect_left(places, start) - 1]
+    first = max(0, bisect_right(starts, told) - 1)
+    if bisect_left(starts, start) - first > SENTENCES:
+        return False
+    rest = sight.text[starts[first] if starts else 0 : start].replace("\n", " ") + sight.sentence
+    return not cues.OWN.search(rest) and not POINTS_HERE.search(rest)
+
+
+def own_beside_citation(sight: Sight) -> bool:
+    """Whether a quoted number stands in a sentence with words of one's own, or in a table."""
+    return sight.says(cues.OWN) or in_table(sight)
