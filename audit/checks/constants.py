@@ -10,7 +10,9 @@ from typing import Any
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding
+from audit.numbers.exemptions import load_exemptions
 from audit.numbers.literals import Literal, parse_decimal
+from audit.numbers.scan import Scan
 
 CODE = "A412"
 LINK = r"s?(?:[\s\u00a0~$(:=≈]|\b(?:of|is|was|were|are|be|to|set|fixed|kept|at|about)\b)*$"
@@ -18,6 +20,17 @@ REACH = 60
 
 
 def check_constants(context: Context) -> Iterator[Finding]:
+    """Each constant that is not its parameter's value, unless it is exempted."""
+    exempted = {(exemption.place, exemption.pattern) for exemption in load_exemptions(context)}
+    for scan, literal, name, held in find_constants(context):
+        if (scan.path, literal.text) not in exempted:
+            yield Finding(
+                code=CODE, place=scan.place(literal.source_start), what=f"{name} {literal.text} is not what {context.config.paths.parameters} holds",
+                observed=", ".join(sorted(map(str, held))[:4]), cure="correct it, or cite the value from a record",
+            )  # fmt: skip
+
+
+def find_constants(context: Context) -> Iterator[tuple[Scan, Literal, str, set[Decimal]]]:
     """Each design constant that stands behind the name of a parameter, `learning rate of 0.003`, and equals none of its values.
 
     The class comes from the context alone, and only names of two words or more are looked for: a batch or a width may be anybody's.
@@ -35,10 +48,7 @@ def check_constants(context: Context) -> Iterator[Finding]:
             named = pattern.search(text[max(0, literal.start - REACH) : literal.start].replace("\n", " "))
             value = value_of(literal)
             if named and value is not None and value not in (held := values[named[1].lower()]):
-                yield Finding(
-                    code=CODE, place=scan.place(literal.source_start), what=f"{named[1]} {literal.text} is not what {context.config.paths.parameters} holds",
-                    observed=", ".join(sorted(map(str, held))[:4]), cure="correct it, or cite the value from a record",
-                )  # fmt: skip
+                yield scan, literal, named[1], held
 
 
 def value_of(literal: Literal) -> Decimal | None:

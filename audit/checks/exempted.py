@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from audit.checks.constants import find_constants
 from audit.checks.constructs import find_constructs
 from audit.context import Context
 from audit.document import load_document
@@ -23,6 +24,7 @@ def check_exemptions(context: Context) -> Iterator[Finding]:
         return
     document = load_document(context)
     typed = [(scan.path, number.literal.text) for scan, number in document.typed()]
+    typed += [(scan.path, literal.text) for scan, literal, _, _ in find_constants(context)]
     constructs = [(scan.path, name) for scan in document.all for name, _, _ in find_constructs(scan)]
     read = {scan.path for scan in document.all}
     for number, exemption, found in match_exemptions(exemptions, [*typed, *constructs])[1]:

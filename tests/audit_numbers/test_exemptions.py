@@ -163,3 +163,14 @@ def test_the_paper_prints_how_many_there_are(paper: Paper) -> None:
     assert r"\@namedef{audit@prov@all.exempted}{3}" in (paper.root / "manuscript/generated/macros.tex").read_text()
     exempt(paper, entry("0.99", 2))
     assert [finding.code for finding in paper.report("numbers", "pdf").findings if "made from another version of manuscript/exemptions.yaml" in finding.what] == ["A403"]
+
+
+def test_a_constant_can_be_exempted(paper: Paper) -> None:
+    """A constant unlike its parameter is exempted by its text as a typed number is, and counted."""
+    paper.write("params.yaml", "optimiser: {learning_rate: 0.002}\n")
+    paper.replace(TEX, TYPED, "We trained with a learning rate of 0.003.")
+    assert any("learning rate 0.003" in line for line in lines(paper, "A412"))
+    exempt(paper, entry("0.003"))
+    assert lines(paper, "A412") == [] and lines(paper, "A404") == []
+    exempt(paper, entry("0.003", count=2))
+    assert lines(paper, "A404")
