@@ -24,7 +24,6 @@ from rankcollapse.records_readings import (
     AgedRow,
     BlockRow,
     BranchEnd,
-    CurvePoint,
     EntropyRow,
     EventReadings,
     ForceRow,
@@ -247,5 +246,4 @@ def read_ramp(
 
 def read_synthetic(provenance: Provenance, deltas: Sequence[float], seed: int) -> Synthetic:
     """The synthetic matrix curve."""
-    points = tuple(CurvePoint(**point._asdict()) for point in read_curve(deltas, seed))
-    return Synthetic(provenance=provenance, tokens=TOKENS, width=WIDTH, points=points)
+    return Synthetic(provenance=provenance, tokens=TOKENS, width=WIDTH, points=read_curve(deltas, seed))

@@ -209,7 +209,9 @@ class CurvePoint(Frozen):
     delta: float
     q: float
     sigma: float
+    """Largest singular value of the centred matrix."""
     penalty: float
+    """Norm of the term's gradient on the matrix; `_closed` by its formula."""
     hinge: float
     cosine: float
     penalty_closed: float

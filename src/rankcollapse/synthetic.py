@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import NamedTuple
 
 import torch
 
 from rankcollapse.blocks import compute_exact_q
 from rankcollapse.forces import top_directions
+from rankcollapse.records_readings import CurvePoint
 from rankcollapse.terms import block_terms, centre
 
 TOKENS, WIDTH = 256, 128
@@ -17,20 +17,6 @@ SPREAD = 0.25
 """Standard deviation of E, at which |E|_F, and |a v^T|_F with it, is about 45.5, the size that the paper's own numbers imply."""
 HEALTHY = 1e3
 """s_0 of the hinge: above every Q of the curve, so that the hinge pushes all along it."""
-
-
-class Point(NamedTuple):
-    """One distance from rank one: Q, sigma_1, and the norm of each term's gradient on the matrix, computed and in closed form."""
-
-    delta: float
-    q: float
-    sigma: float
-    penalty: float
-    hinge: float
-    cosine: float
-    penalty_closed: float
-    hinge_closed: float
-    cosine_closed: float
 
 
 def make_matrix(delta: float, seed: int, tokens: int = TOKENS, width: int = WIDTH) -> torch.Tensor:
@@ -73,14 +59,17 @@ def cosine_force(x_TD: torch.Tensor) -> float:
     return centre(rows).norm().item()
 
 
-def read_point(delta: float, seed: int) -> Point:
+def read_point(delta: float, seed: int) -> CurvePoint:
     """The force of every term at one distance from rank one."""
     x = make_matrix(delta, seed)
     q, sigma = compute_exact_q(x[None]).item(), torch.linalg.matrix_norm(centre(x), 2).item()
-    forces = (compute_force(kind, x) for kind in ("penalty", "hinge", "cosine"))
-    return Point(delta, q, sigma, *forces, penalty_force(q, sigma, WIDTH), hinge_force(q, sigma), cosine_force(x))
+    return CurvePoint(
+        delta=delta, q=q, sigma=sigma,
+        penalty=compute_force("penalty", x), hinge=compute_force("hinge", x), cosine=compute_force("cosine", x),
+        penalty_closed=penalty_force(q, sigma, WIDTH), hinge_closed=hinge_force(q, sigma), cosine_closed=cosine_force(x),
+    )  # fmt: skip
 
 
-def read_curve(deltas: Sequence[float], seed: int) -> list[Point]:
+def read_curve(deltas: Sequence[float], seed: int) -> tuple[CurvePoint, ...]:
     """Points of the curve; the same matrices a v^T and E at every delta."""
-    return [read_point(delta, seed) for delta in deltas]
+    return tuple(read_point(delta, seed) for delta in deltas)
