@@ -146,6 +146,31 @@ def test_a_value_that_no_source_uses(paper: Paper) -> None:
     assert any(line.startswith("A502") and "\\val{main.untreated.close} is written down as typeset" in line for line in lines(paper))
 
 
+SENTENCE_OF = "The gap was %s nats in all."
+ELSEWHERE = {
+    "run at the end": (r"\AtEndDocument{\par The gap was 0.977 nats in all.}", ""),
+    "a character": (r"\DeclareUnicodeCharacter{03B1}{0.977}", SENTENCE_OF % "\u03b1"),
+    "a command of another kind": (r"\NewDocumentCommand\mine{}{0.977}", SENTENCE_OF % r"\mine{}"),
+    "an environment": (r"\newenvironment{mine}{0.977}{}", SENTENCE_OF % r"\begin{mine}\end{mine}"),
+    "a theorem's name": (r"\newtheorem{mine}{A gap of 0.977 nats}", r"\begin{mine}So it is.\end{mine}"),
+    "a token list": (r"\newtoks\mine\mine={0.977}", SENTENCE_OF % r"\the\mine{}"),
+    "a length": (r"\newlength\mine\setlength\mine{0.977pt}", SENTENCE_OF % r"\the\mine{}"),
+    "a length of LaTeX": ("", r"\setlength\parindent{0.977pt}" + SENTENCE_OF % r"\the\parindent{}"),
+    "a note to the authors": (r"\author{A\thanks{The gap was 0.977 nats.}}", ""),
+    "another entry of the contents": ("", r"\section[The gap was 0.977 nats]{More}\tableofcontents"),
+}
+
+
+@pytest.mark.parametrize(("opening", "text"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_a_number_that_no_sentence_types_has_no_source_in_one(tmp_path: Path, opening: str, text: str) -> None:
+    """A length, an option or what the preamble keeps for later accounts for no decimal between the words of a sentence."""
+    paper = Paper(tmp_path / "p")
+    paper.replace(TEX, "\\title", opening + "\n\\title")
+    paper.replace(TEX, END, text + "\n" + END)
+    rebuild(paper)
+    assert any(line.startswith("A503") and "number 0.977" in line for line in lines(paper)), lines(paper)
+
+
 def test_a_pdf_that_was_not_renewed_is_one_line(paper: Paper) -> None:
     """Older than its sources: one finding, whatever its numbers are."""
     paper.replace("results/analyse/main.json", "0.0887", "0.0881")
