@@ -77,7 +77,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Claim less, say that it is close, or leave it and know it.",
     ),
     "A419": (
-        "The text behind a \\val names another unit than that of its quantity (a note).",
+        "The text beside a \\val gives it another unit, sign or power of ten than its quantity has (a note).",
         "The right key may stand in the wrong sentence.",
         "Cite the quantity that the sentence is about, or correct the word.",
     ),
