@@ -81,6 +81,8 @@ def test_what_was_changed_in_the_pdf_is_found(paper: Paper, monkeypatch: pytest.
 HIDDEN: dict[str, tuple[str, str, str]] = {
     "in a box that nobody uses": (r"\setbox0=\hbox{\val{main.untreated.close}}", "A502", r"uses of \val{main.untreated.close} print nothing"),
     "in a saved box": (r"\newsavebox{\mybox}\savebox{\mybox}{\val{main.untreated.close}}", "A502", r"uses of \val{main.untreated.close} print nothing"),
+    "under another word": (r"It fell to \rlap{\val{main.untreated.close}}\colorbox{white}{far less} nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
+    "under another word, pulled back": (r"It fell to \val{main.untreated.close}\hspace{-2em}none nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "too small": (r"\scalebox{0.2}{\val{main.untreated.close}}", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "digits by a counter": (r"It took \newcounter{c}\setcounter{c}{977}\arabic{c} of these, 0.\arabic{c} nats.", "A503", "number 0.977 in the PDF"),
     "digits by their numbers": (r"It was 0.\char57 \char55 \char55 \ nats.", "A503", "number 0.977 in the PDF"),
@@ -94,7 +96,7 @@ HIDDEN: dict[str, tuple[str, str, str]] = {
 def test_what_nobody_sees_is_not_shown_and_what_tex_computes_has_no_source(tmp_path: Path, text: str, code: str, words: str) -> None:
     """An expansion without visible text is no showing; a number that TeX makes is not one that the sources type."""
     paper = Paper(tmp_path / "p")
-    paper.replace(TEX, "\\title", "\\usepackage{graphicx}\\title")
+    paper.replace(TEX, "\\title", "\\usepackage{graphicx,xcolor}\\title")
     paper.replace(TEX, END, "More text stands here. " + text + " And here.\n" + END)
     rebuild(paper)
     assert any(line.startswith(code) and words in line for line in lines(paper)), lines(paper)
