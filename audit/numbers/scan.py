@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from audit.numbers.literals import find_literals
 from audit.numbers.reader import read
 from audit.numbers.stream import Reading, Unread
 
-__all__ = ["Scan", "decode", "scan_file", "scan_text", "scan_tree"]
+__all__ = ["Scan", "decode", "locate", "relative", "scan_file", "scan_text", "scan_tree"]
 
 NOT_TEX = frozenset({"includegraphics", "bibliography", "addbibresource"})
 LIMIT = 64 * 1024 * 1024
@@ -96,7 +97,7 @@ def scan_tree(main: Path, root: Path, skip: Path | None = None) -> Iterator[Scan
 def relative(path: Path, root: Path) -> str:
     """A path as the findings name it."""
     try:
-        return path.absolute().relative_to(root).as_posix()
+        return Path(os.path.abspath(path)).relative_to(root).as_posix()
     except ValueError:
         return str(path)
 
