@@ -32,7 +32,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Close what is open, restore the file, or remove the command.",
     ),
     "A406": (
-        "The verdict of a registered prediction stands nowhere in the document.",
+        "The verdict of a registered prediction stands nowhere in the document, or one sentence stands for a met and for a missed one.",
         "Leaving out the missed ones is how a registration is made to lie.",
         "Show it with \\verdict{registration.prediction}, \\ifverdict, or a table over `verdicts`.",
     ),
