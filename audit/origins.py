@@ -39,9 +39,8 @@ POWER = re.compile(r"(?<=\d)[eE][+-]?\d")
 BROKEN = re.compile(r"([\d.,]*[\d.,])\n$")
 YEAR = re.compile(r"(?:19|20)\d\d")
 BEFORE = re.compile(r"(?<![A-Za-z])([a-z]{2,})[ \n\u00a0]$")
-AFTER = re.compile(r"[ \n\u00a0]([a-z]{2,})(?![A-Za-z])")
-BEHIND = re.compile(r"[ \n\u00a0\u2009\u200b]?([a-z]{2,})")
-
+BEHIND = re.compile(r"[ \n\u00a0\u2009\u200b]?([a-z]{2,})(?![A-Za-z])")
+"""Also where the space behind a command is swallowed, as TeX does."""
 
 @dataclass
 class Origins:
@@ -205,7 +204,7 @@ def joined(page: Page, token: Token) -> str:
 
 def neighbours(text: str, start: int, end: int) -> tuple[str, str]:
     """The plain words directly before and after a number, in small letters throughout; nothing where another thing stands there."""
-    before, after = BEFORE.search(text, max(0, start - 30), start), AFTER.match(text, end)
+    before, after = BEFORE.search(text, max(0, start - 30), start), BEHIND.match(text, end)
     return before[1] if before else "", after[1] if after else ""
 
 
