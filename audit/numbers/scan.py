@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,8 +58,11 @@ def scan_text(text: str, path: str = "-", preamble: bool | None = None) -> Scan:
 def scan_file(path: Path, name: str | None = None, preamble: bool | None = None) -> Scan:
     """Scan one file."""
     try:
-        if path.stat().st_size > LIMIT:
-            raise Refusal(name or path, "too large to scan", expected="at most 64 MiB", observed=f"{path.stat().st_size} bytes")
+        found = path.stat()
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise Refusal(name or path, "cannot be read", expected="a file", observed="a device or a pipe")
+        if found.st_size > LIMIT:
+            raise Refusal(name or path, "too large to scan", expected="at most 64 MiB", observed=f"{found.st_size} bytes")
         data = path.read_bytes()
     except OSError as error:
         raise Refusal(name or path, "cannot be read", observed=error.strerror or str(error)) from None

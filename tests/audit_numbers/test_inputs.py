@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from forged_pdf import MACROS, PDF, TEX, rebuild
 from paper_project import Paper, main_record
 
 from audit.digest import sha256_bytes, sha256_file
+from audit.finding import Refusal
+from audit.numbers.scan import scan_file
 from audit.records import RunLog, write_record
 
 END = "\\end{document}"
@@ -131,3 +134,11 @@ def test_a_file_from_outside_the_project_is_found(paper: Paper, text: Callable[[
     paper.write(PDF, "x")
     assert any(line.startswith(f"A506 {folder}/a.") and "lies outside the project" in line for line in lines(paper))
     assert not any(finding.code == "A500" for finding in paper.report().findings)
+
+
+def test_a_device_or_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """What has no end is one line, not memory."""
+    os.mkfifo(tmp_path / "pipe.tex")
+    for path in (tmp_path / "pipe.tex", Path("/dev/zero")):
+        with pytest.raises(Refusal, match="cannot be read; expected a file; found a device or a pipe"):
+            scan_file(path)
