@@ -18,7 +18,7 @@ EXPONENT = re.compile(r"(?<=\d)e([+-]?\d+)(?!\w)")
 SMALLEST = 2.5
 """Height of a line, in points, below which nobody reads it."""
 MOST = 0.6
-"""Which part of a value's width and height another word must cover to hide it."""
+"""Which part of a letter's width and of a value's height another word must cover to hide it."""
 AWAY = 2.5
 """How far to the right of its mark, in heights, a value may begin: the space before a relation stands between."""
 GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
@@ -124,12 +124,13 @@ def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[in
 
 
 def is_overprinted(page: Page, box: Box, own: set[int]) -> bool:
-    """Whether another word lies over most of a box."""
+    """Whether another word lies over most of a letter of a box."""
     _, left, top, right, bottom = box
+    letter = min((right - left, *((word.right - word.left) / len(word.text) for index in own if (word := page.words[index]).text)))
     for index in page.on_line((top + bottom) / 2):
         word = page.words[index]
         wide, high = min(right, word.right) - max(left, word.left), min(bottom, word.bottom) - max(top, word.top)
-        if index not in own and wide > MOST * (right - left) and high > MOST * (bottom - top):
+        if index not in own and wide > MOST * letter and high > MOST * (bottom - top):
             return True
     return False
 

@@ -83,6 +83,7 @@ HIDDEN: dict[str, tuple[str, str, str]] = {
     "in a saved box": (r"\newsavebox{\mybox}\savebox{\mybox}{\val{main.untreated.close}}", "A502", r"uses of \val{main.untreated.close} print nothing"),
     "under another word": (r"It fell to \rlap{\val{main.untreated.close}}\colorbox{white}{far less} nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "under another word, pulled back": (r"It fell to \val{main.untreated.close}\hspace{-2em}none nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
+    "a digit under a letter": (r"It fell to \val{main.untreated.close}\llap{\colorbox{white}{l}\kern-3pt} nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "too small": (r"\scalebox{0.2}{\val{main.untreated.close}}", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "digits by a counter": (r"It took \newcounter{c}\setcounter{c}{977}\arabic{c} of these, 0.\arabic{c} nats.", "A503", "number 0.977 in the PDF"),
     "digits by their numbers": (r"It was 0.\char57 \char55 \char55 \ nats.", "A503", "number 0.977 in the PDF"),
@@ -195,6 +196,7 @@ PALE = {
     "white": r"\textcolor{white}{(\val{main.untreated.close})}",
     "nearly white": r"\definecolor{pale}{gray}{0.97}\textcolor{pale}{\val{main.untreated.close}}",
     "covered": r"\val{main.untreated.close}\llap{\textcolor{white}{\rule[-3pt]{7mm}{12pt}}}",
+    "blackened": r"\val{main.untreated.close}\llap{\rule{7mm}{1em}}",
     "drawn with no ink": r"\pdfliteral direct {3 Tr}\val{main.untreated.close}\pdfliteral direct {0 Tr}",
     "a verdict in white": r"\color{white}\verdict{pilot.P1}",
 }
