@@ -10,6 +10,7 @@ from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding, Refusal, Severity
 from audit.numbers.keys import Keys
+from audit.numbers.literals import SIUNITX
 from audit.numbers.scan import Scan
 from audit.numbers.stream import VALUE
 
@@ -24,6 +25,8 @@ CHANGED = re.compile(
     rf"(?<![\w)\]{VALUE}-])(?P<sign>[-\u2212]){VALUE}|{VALUE}(?P<size>\s*[\u00d7\u00b7]\s*10\^|e[+-]?\d|\s+(?:thousand|million|billion|trillion)\b)"
 )
 """A minus sign of the text's own, a power of ten, or a word for one."""
+QUANTITY = re.compile(r"[^{}]*\}\s*\}\s*\{\s*((?:\\[A-Za-z]+|[A-Za-z%]+)(?:\s*\\[A-Za-z]+)*)\s*\}")
+"""From a value's key on, the unit that siunitx sets behind it: its second argument."""
 UNITLESS = ("n", "unit", "percent", "word", "Word", "ordinal")
 
 
@@ -53,11 +56,21 @@ def find_units(scan: Scan, keys: Keys) -> Iterator[tuple[str, str, str, str]]:
         except Refusal:
             continue  # A402
         begun = stream.starts[max(0, bisect_right(stream.sources, offset) - 1)] if stream.starts else 0
+        given = QUANTITY.match(scan.reading.source, offset) if scan.reading.main.frame(begun).inside & SIUNITX else None
+        if given and not same_unit(unit, given[1]):
+            yield scan.place(offset), key, unit, given[1]
+            continue
         found = WORD.match(text, begun + 1)
         if text.startswith("%", begun + 1) and name_of(unit) != "percent":
             yield scan.place(offset), key, unit, "%"
         elif found and name_of(unit) and name_of(found[1]) not in (None, name_of(unit)):
             yield scan.place(offset), key, unit, found[1]
+
+
+def same_unit(unit: str, given: str) -> bool:
+    """Whether a unit in siunitx's words may be a quantity's: another known one, or one with a prefix before it, is not."""
+    *prefixes, last = re.findall(r"[A-Za-z%]+", given)
+    return None in (name_of(unit), name_of(last)) or (name_of(unit) == name_of(last) and not prefixes)
 
 
 def find_changed(scan: Scan) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,8 @@ OTHER = {
     "a sign in a formula": "$x = -\\val{main.untreated.gap}$",
     "a power": "$\\val{main.untreated.gap}\\times10^{3}$",
     "a word for a power": "\\val{main.untreated.gap} million",
+    "of siunitx": "\\qty{\\val{main.took}}{\\hour}",
+    "with a prefix of siunitx": "\\SI{\\val{main.took}}{\\kilo\\second}",
     "hyphened": "a \\val[max]{main.took}-hour run",
 }
 SAME = {
@@ -28,6 +30,7 @@ SAME = {
     "a range with dashes": "1--\\val{main.untreated.gap}, pre-\\val{main.untreated.gap}, $a-\\val{main.untreated.gap}$, $(a)-\\val{main.untreated.gap}$",
     "a product": "$\\val{main.untreated.gap} \\times \\val{main.took}$, $2\\times\\val{main.took}$, $10^{\\val{main.took}}$",
     "a percentage of its own": "\\val{main.part}\\%",
+    "of siunitx": "\\qty{\\val{main.took}}{\\second}, \\qty{\\val{main.took}}{s}, \\qty{\\val{main.untreated.share}}{\\hour}",
     "a range": "\\val[min]{main.took}--\\val[max]{main.took} seconds",
     "how many units": "\\val[n]{main.took} epochs",
     "a compound unit": "\\val{main.rate} nats per token",
