@@ -25,8 +25,8 @@ CHANGED = re.compile(
     rf"(?<![\w)\]{VALUE}-])(?P<sign>[-\u2212]){VALUE}|{VALUE}(?P<size>\s*[\u00d7\u00b7]\s*10\^|e[+-]?\d|\s+(?:thousand|million|billion|trillion)\b)"
 )
 """A minus sign of the text's own, a power of ten, or a word for one."""
-QUANTITY = re.compile(r"[^{}]*\}\s*\}\s*\{\s*((?:\\[A-Za-z]+|[A-Za-z%]+)(?:\s*\\[A-Za-z]+)*)\s*\}")
-"""From a value's key on, the unit that siunitx sets behind it: its second argument."""
+QUANTITY = re.compile(r"\{[^{}]*\}\s*\}\s*\{\s*((?:\\[A-Za-z]+|[A-Za-z%]+)(?:\s*\\[A-Za-z]+)*)\s*\}")
+"""From a value's key on, in its braces, the unit that siunitx sets behind it: its second argument."""
 UNITLESS = ("n", "unit", "percent", "word", "Word", "ordinal")
 
 
