@@ -33,6 +33,8 @@ BRACED = re.compile(r"\{([^{}\\]+)\}")
 BRACKETS = re.compile(r"\[\s*\d+(?:\s*[,;\u2013-]\s*\d+)*\s*\]")
 EQUATION = re.compile(r"\([A-Z]?\d*(?:\.\d+)+[a-z]?\)")
 """The number of an equation at the end of its line."""
+COUNTED = re.compile(r"\d+|\d{1,3}(?:\.(?:0|[1-9]\d?))+")
+"""A number that counters give: 12, 3.1, 0.12, and neither 0.05 nor 0.424."""
 NAMED = re.compile(r"(?<![A-Za-z])[A-Z][a-z]+\.?[ \n\u00a0]$")
 POWER = re.compile(r"(?<=\d)[eE][+-]?\d")
 """What siunitx sets as a power of ten."""
@@ -132,12 +134,12 @@ def add_typeset(origins: Origins, document: Document, typeset: Typeset) -> None:
         if any(command == listed for scan in document.scans for command, _ in scan.reading.commands):
             shown = number_tokens(f"{entry} {page}")
             origins.give(token for token in shown if origins.credits[token] or not origins.quiet[token])
-    origins.named.update(token for shown, _ in typeset.labels.values() for token in number_tokens(shown))
+    origins.named.update(token for shown, _ in typeset.labels.values() for token in number_tokens(shown) if COUNTED.fullmatch(token))
     for scan in document.scans:
         for match in BRACED.finditer(scan.reading.source):
             for name in match[1].split(","):
                 for shown in typeset.labels.get(name.strip(), ()):
-                    origins.give(number_tokens(shown))
+                    origins.give(token for token in number_tokens(shown) if COUNTED.fullmatch(token))
     origins.give(number_tokens(read(typeset.bibliography, preamble=False).main.text()))
     origins.give(number_tokens(typeset.bibliography))
     origins.free.update(token for entry in typeset.cited for token in number_tokens(entry) if YEAR.fullmatch(token))

@@ -160,6 +160,7 @@ ELSEWHERE = {
     "a length": (r"\newlength\mine\setlength\mine{0.977pt}", SENTENCE_OF % r"\the\mine{}"),
     "a length of LaTeX": ("", r"\setlength\parindent{0.977pt}" + SENTENCE_OF % r"\the\parindent{}"),
     "a note to the authors": (r"\author{A\thanks{The gap was 0.977 nats.}}", ""),
+    "a tag": (r"\usepackage{amsmath}", r"\begin{equation}x\tag{0.977}\label{q}\end{equation}" + SENTENCE_OF % r"\ref{q}"),
     "another entry of the contents": ("", r"\section[The gap was 0.977 nats]{More}\tableofcontents"),
 }
 
@@ -187,6 +188,9 @@ def test_a_pdf_that_lost_what_latex_wrote_down(paper: Paper) -> None:
     data = (paper.root / PDF).read_bytes()
     (paper.root / PDF).write_bytes(data[: data.index(b"%audit-typeset")])
     assert any(line.startswith("A504") and "carries nothing of what LaTeX wrote down" in line for line in lines(paper))
+    for edited in (data + b"% and more\n", data[:7] + b"4" + data[8:]):
+        (paper.root / PDF).write_bytes(edited)
+        assert any(line.startswith("A504") and "another program saved it" in line for line in lines(paper))
     at = data.index(b"%audit-typeset") + 40
     (paper.root / PDF).write_bytes(data[:at] + b"????" + data[at + 4 :])
     assert any(line.startswith("A501") and "is damaged" in line for line in lines(paper))
