@@ -26,6 +26,8 @@ __all__ = ["Origins", "collect_origins", "generated_rows", "unaccounted"]
 DEFINED = BODIES - {"ifverdict", "claim", "texorpdfstring", "hypersetup"}
 READ = DEFINERS | {"title"}
 """Commands of the preamble in which a measured number is A401."""
+OFTEN = 10**6
+"""How often what a definition holds may be printed."""
 DRAWINGS = frozenset({"tikzpicture", "tikz", "pgfpicture", "axis", "picture", "pspicture"})
 NUMBERED = re.compile(r"\\numberline\s*\{([^{}]*)\}")
 HEADINGS = ("section", "subsection", "subsubsection")
@@ -76,7 +78,7 @@ class Origins:
         for match in NUMBER.finditer(text):
             frame = reading.main.frame(match.start())
             if is_quiet(frame, match.group()) and frame.preamble and not frame.inside & READ:
-                self.quiet[plain(match.group())] += 1
+                self.quiet[plain(match.group())] += OFTEN if frame.inside & DEFINED else 1
                 continue
             if frame.inside & (DEFINED | MOVING):
                 self.free.add(plain(match.group()))
@@ -85,7 +87,8 @@ class Origins:
         self.credits["10"] += sum(bool(reading.main.frame(match.start()).inside & SIUNITX) for match in POWER.finditer(text))
         for piece, frame in zip(reading.aside.pieces, reading.aside.frames, strict=True):
             tokens = number_tokens(piece)
-            self.quiet.update(token for token in tokens if is_quiet(frame, token))
+            for token in tokens:
+                self.quiet[token] += is_quiet(frame, token) * (OFTEN if frame.inside & DEFINED else 1)
             self.credits.update(token for token in tokens if not is_quiet(frame, token))
             if frame.inside & DEFINED:
                 self.free.update(token for token in tokens if not is_quiet(frame, token))
@@ -177,7 +180,7 @@ def generated_rows(context: Context) -> dict[str, list[Row]]:
 
 def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str]]:
     """Each number of the PDF that has no origin, with the text around it; those glued to a bound value first."""
-    left, given = Counter(origins.credits), Counter(origins.given)
+    left, given, quiet = Counter(origins.credits), Counter(origins.given), Counter(origins.quiet)
     waiting: list[Token] = []
     for token in found.tokens():
         page = found.pages[token.page - 1]
@@ -189,8 +192,9 @@ def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str
         page = found.pages[token.page - 1]
         if "." in token.text or len(token.text) >= 4:
             left[token.text] -= 1
-            quiet = origins.quiet[token.text] and not in_sentence(page.text, token)
-            missing = left[token.text] < 0 and not quiet and not (origins.split and all(left[part] for part in token.text.split(".")))
+            lonely = left[token.text] < 0 and not in_sentence(page.text, token)
+            quiet[token.text] -= lonely
+            missing = left[token.text] < 0 and not (lonely and quiet[token.text] >= 0) and not (origins.split and all(left[part] for part in token.text.split(".")))
         else:
             missing = is_unsaid(page, token, origins) and given[token.text] < 1
             given[token.text] -= is_unsaid(page, token, origins)

@@ -161,6 +161,7 @@ ELSEWHERE = {
     "a length of LaTeX": ("", r"\setlength\parindent{0.977pt}" + SENTENCE_OF % r"\the\parindent{}"),
     "a note to the authors": (r"\author{A\thanks{The gap was 0.977 nats.}}", ""),
     "a tag": (r"\usepackage{amsmath}", r"\begin{equation}x\tag{0.977}\label{q}\end{equation}" + SENTENCE_OF % r"\ref{q}"),
+    "the name of a work": ("", r"The gap was \cite{q} nats in all.\begin{thebibliography}{9}\bibitem[0.977]{q} Foo.\end{thebibliography}"),
     "another entry of the contents": ("", r"\section[The gap was 0.977 nats]{More}\tableofcontents"),
 }
 
