@@ -17,6 +17,8 @@ NUMBER = re.compile(r"\d{1,3}(?:[,\u2009\u00a0]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\
 EXPONENT = re.compile(r"(?<=\d)e([+-]?\d+)(?!\w)")
 SMALLEST = 2.5
 """Height of a line, in points, below which nobody reads it."""
+MOST = 0.6
+"""Which part of a letter's width and of a value's height another word must cover to hide it."""
 AWAY = 2.5
 """How far to the right of its mark, in heights, a value may begin: the space before a relation stands between."""
 GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
@@ -115,9 +117,22 @@ def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[in
     place = places_of(page)
     for offset in range(*span):
         found.covered[page.number - 1][place[offset]] = 1
-    found.standing.append((mark, boxes_of(page, [place[offset] for offset in range(*span)])))
-    if max(page.words[index].height for index in {page.word_at(span[0]), page.word_at(span[1] - 1)}) < SMALLEST:
+    boxes, own = boxes_of(page, [place[offset] for offset in range(*span)]), {page.word_at(offset) for offset in (*range(*span), span[0])}
+    found.standing.append((mark, boxes))
+    if max(page.words[index].height for index in own) < SMALLEST or any(is_overprinted(page, box, own) for box in boxes):
         found.tiny.append(mark)
+
+
+def is_overprinted(page: Page, box: Box, own: set[int]) -> bool:
+    """Whether another word lies over most of a letter of a box."""
+    _, left, top, right, bottom = box
+    letter = min((right - left, *((word.right - word.left) / len(word.text) for index in own if (word := page.words[index]).text)))
+    for index in page.on_line((top + bottom) / 2):
+        word = page.words[index]
+        wide, high = min(right, word.right) - max(left, word.left), min(bottom, word.bottom) - max(top, word.top)
+        if index not in own and wide > MOST * letter and high > MOST * (bottom - top):
+            return True
+    return False
 
 
 def boxes_of(page: Page, places: list[int]) -> list[Box]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from itertools import pairwise
 
 from audit.context import Context
 from audit.denominator import verdict_words
@@ -106,11 +107,22 @@ class Assessor:
 
     def compare(self, terms: tuple[Term, ...], signs: tuple[str, ...]) -> Truth:
         """Whether terms in a row compare as the signs between them say."""
+        if not any(isinstance(node, Value) for node in walk(terms)) or any(one == two for one, two in pairwise(terms)):
+            what = f"the comparison {Comparison(terms, signs)} says nothing about a record"
+            raise Refusal(self.place, what, expected="a quantity, compared with something else", cure="compare what the sentence is about")
+        self.check_units(terms)
         try:
             spans = [self.weigh(term) for term in terms]
         except Boundless:
             return None
         return every(one.compare(sign, two) for one, sign, two in zip(spans, signs, spans[1:], strict=False))
+
+    def check_units(self, terms: tuple[Term, ...]) -> None:
+        """Refuse two quantities of different named units that are compared as they are."""
+        units = {self.find(term.key).unit: term.key for term in terms if isinstance(term, Value) and term.form != "n"}
+        if len(units.keys() - {"1"}) > 1:
+            shown = ", ".join(f"{key} in {unit}" for unit, key in units.items())
+            raise Refusal(self.place, "the condition compares quantities of different units", observed=shown, cure="compare quantities of one unit")
 
     def count(self, least: int | None, key: str, sign: str, term: Term) -> Truth:
         """Whether all units, or at least so many, compare as the sign says."""

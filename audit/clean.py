@@ -13,7 +13,7 @@ from audit.building import MINUTES, build, first_error
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.document import load_document
-from audit.finding import FOUND, Refusal, several
+from audit.finding import FOUND, Refusal, escape, several
 from audit.folders import write_folder
 from audit.load import read_bytes
 from audit.numbers.lexer import lex
@@ -47,7 +47,7 @@ def main(target: str) -> None:
         write_folder(Path(os.path.abspath(folder)), tree.files)
     except OSError as error:
         raise Refusal(folder, "cannot be written", observed=error.strerror or str(error), cure="name a folder that can be written") from None
-    print(f"{folder}: {several(len(tree.files), 'file')}, {several(tree.replaced, 'macro')} replaced by what they print; {proof}")
+    print(f"{escape(str(folder))}: {several(len(tree.files), 'file')}, {several(tree.replaced, 'macro')} replaced by what they print; {proof}")
     if (comments := count_comments(tree)) > 0:
         print(f"kept as they stand: {several(comments, 'comment')} of the sources; preprint servers publish them")
 
@@ -57,7 +57,7 @@ def refuse_foreign(folder: Path) -> None:
     cure = "name another folder, or empty it"
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise Refusal(folder, "is no folder", cure="name another folder")
-    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()} if folder.exists() else {}
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()} if folder.exists() else {}
     sums = found.pop(SUMS, None)
     written = dict(match.groups()[::-1] for line in read_bytes(sums).decode(errors="replace").splitlines() if (match := SUM.fullmatch(line))) if sums else {}
     strange = [name for name, path in sorted(found.items()) if path.is_symlink() or written.get(name) != sha256_bytes(read_bytes(path))]

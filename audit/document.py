@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.context import Context
 from audit.numbers.classify import Classified
-from audit.numbers.scan import Scan, decode, locate, scan_file, scan_text, scan_tree
+from audit.numbers.scan import Scan, decode, locate, relative, scan_file, scan_text, scan_tree
 
 __all__ = ["SETTINGS", "Document", "Use", "load_document", "template_paths"]
 
@@ -104,7 +104,7 @@ def scan_packages(scans: list[Scan], root: Path, folder: Path) -> list[Scan]:
 
 def scan_package(path: Path, root: Path) -> Scan:
     """One class or package, read as part of the preamble."""
-    return scan_file(path, path.relative_to(root).as_posix(), preamble=True)
+    return scan_file(path, relative(path, root), preamble=True)
 
 
 def loaded_packages(scan: Scan, folder: Path) -> list[Path]:

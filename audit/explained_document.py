@@ -32,7 +32,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Close what is open, restore the file, or remove the command.",
     ),
     "A406": (
-        "The verdict of a registered prediction stands nowhere in the document.",
+        "The verdict of a registered prediction stands nowhere in the document, or one sentence stands for a met and for a missed one.",
         "Leaving out the missed ones is how a registration is made to lie.",
         "Show it with \\verdict{registration.prediction}, \\ifverdict, or a table over `verdicts`.",
     ),
@@ -87,7 +87,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Claim less, say that it is close, or leave it and know it.",
     ),
     "A419": (
-        "The text behind a \\val names another unit than that of its quantity (a note).",
+        "The text beside a \\val gives it another unit, sign or power of ten than its quantity has (a note).",
         "The right key may stand in the wrong sentence.",
         "Cite the quantity that the sentence is about, or correct the word.",
     ),

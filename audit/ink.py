@@ -16,6 +16,9 @@ DOTS = 2
 CONTRAST = 40
 """Least difference between the darkest and the lightest dot of a text that can be read, of 255."""
 
+CORE = 0.45, 0.7
+"""From where to where the core of a line reaches, in heights from its top."""
+
 Box = tuple[int, float, float, float, float]
 """Page from 1; left, top, right, bottom in points from its upper left corner."""
 
@@ -39,9 +42,10 @@ def draw(path: Path, first: int, last: int) -> list[tuple[int, memoryview]]:
 
 
 def contrast(picture: tuple[int, memoryview], box: Box) -> int:
-    """The difference between the darkest and the lightest dot of a box."""
+    """The difference between the darkest and the lightest dot of the core of a box, which every letter crosses and a bar covers whole."""
     width, dots = picture
-    left, right = max(0, int(box[1] * DOTS)), min(width, int(box[3] * DOTS) + 1)
-    rows = range(max(0, int(box[2] * DOTS)), min(len(dots) // width, int(box[4] * DOTS) + 1))
+    left, right = max(0, int(box[1] * DOTS) + 1), min(width, int(box[3] * DOTS))
+    first, last = (box[2] + part * (box[4] - box[2]) for part in CORE)
+    rows = range(max(0, int(first * DOTS)), min(len(dots) // width, int(last * DOTS) + 1))
     lines = [line for row in rows if (line := dots[row * width + left : row * width + right])]
     return max((max(line) for line in lines), default=0) - min((min(line) for line in lines), default=0)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.finding import Refusal
+from audit.folders import naming
 
 UNSURE = re.compile("[\t!\x85\u2028\u2029]|\r(?!\n)|^%|^\\.\\.\\.|[|>][-+0-9]*(?:\\s*#| *\n +\n)", re.MULTILINE)
 """What the two YAML parsers read differently: tabs, a lone `!`, line ends of YAML 1.1, directives, ends of documents, odd heads of blocks."""
@@ -199,6 +200,12 @@ def read_yaml(path: Path) -> Any:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: staging name in the same folder, then rename."""
     path = Path(path)
+    with naming(path):
+        write_staged(path, data)
+
+
+def write_staged(path: Path, data: bytes) -> None:
+    """Write beside the file, then rename."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, staging = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

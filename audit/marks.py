@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audit.digest import sha256_bytes
 from audit.finding import Refusal
 from audit.load import read_bytes
 from audit.numbers.scan import decode
@@ -24,6 +25,8 @@ LABEL = re.compile(r"\\newlabel\{([^{}]*)\}\{\{((?:[^{}]|\{[^{}]*\})*)\}\{([^{}]
 CONTENTS = re.compile(r"\\@writefile\{(\w+)\}\{\\contentsline \{[^{}]*\}\{(.*)\}\{([^{}]*)\}\{[^{}]*\}")
 BIBCITE = re.compile(r"\\bibcite\{[^{}]*\}\{(.*)\}")
 HEAD = b"%audit-typeset "
+ATTACHED = re.compile(rb"(?:\n" + HEAD + rb"[^\n]*)+\nstartxref\n\d+\n%%EOF\n")
+"""All that may follow the PDF that LaTeX made: what is added later may draw over it."""
 END = re.compile(rb"startxref\s+(\d+)\s+%%EOF\s*$")
 
 
@@ -108,22 +111,24 @@ def attach(path: Path, typeset: Typeset) -> None:
     end = END.search(data)
     if end is None:
         raise Refusal(path.name, "has no end of a PDF", cure="audit pdf")
-    value = {**typeset.__dict__, "marks": [list(mark.__dict__.values()) for mark in typeset.marks]}
-    data = data.partition(b"\n" + HEAD)[0]
+    data = data.partition(b"\n" + HEAD)[0].rstrip()
+    value = {**typeset.__dict__, "marks": [list(mark.__dict__.values()) for mark in typeset.marks], "before": sha256_bytes(data)}
     packed = base64.b64encode(zlib.compress(json.dumps(value, ensure_ascii=False, sort_keys=True).encode(), 9))
     lines = [HEAD + packed[start : start + 100] for start in range(0, len(packed), 100)]
-    path.write_bytes(b"\n".join([data.rstrip(), *lines, b"startxref", end[1], b"%%EOF\n"]))
+    path.write_bytes(b"\n".join([data, *lines, b"startxref", end[1], b"%%EOF\n"]))
 
 
 def read_attached(path: Path) -> Typeset | None:
-    """What is written behind the end of a PDF; None where another program saved it, or nothing was ever there."""
+    """What is written behind the end of a PDF; None where another program saved it or added to it, or nothing was ever there."""
     data = read_bytes(path)
     start = data.find(b"\n" + HEAD)
-    if start < 0:
+    if start < 0 or not ATTACHED.fullmatch(data, start):
         return None
     packed = b"".join(line.removeprefix(HEAD) for line in data[start + 1 :].split(b"\n") if line.startswith(HEAD))
     try:
         value: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(packed)))
+        if value["before"] != sha256_bytes(data[:start]):
+            return None
         marks = tuple(Mark(*entry) for entry in value["marks"])
         labels = {name: (pair[0], pair[1]) for name, pair in value["labels"].items()}
         contents = tuple((entry[0], entry[1], entry[2]) for entry in value["contents"])

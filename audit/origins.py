@@ -12,31 +12,39 @@ from audit.context import Context
 from audit.document import Document, generated_inputs, load_document
 from audit.layer import Page, read_layers
 from audit.marks import Typeset
+from audit.numbers.classify import DEFINERS
 from audit.numbers.literals import SIUNITX
 from audit.numbers.macros import MOVING
 from audit.numbers.reader import read
 from audit.numbers.scan import decode
-from audit.numbers.stream import BODIES, CELL, NUMERIC_COMMA, ROW, SEAM, Reading
+from audit.numbers.stream import BODIES, CELL, NUMERIC_COMMA, ROW, SEAM, Frame, Reading
 from audit.pdf import bibliography_paths, graphic_paths
 from audit.rows import Row
 
 __all__ = ["Origins", "collect_origins", "generated_rows", "unaccounted"]
 
 DEFINED = BODIES - {"ifverdict", "claim", "texorpdfstring", "hypersetup"}
+READ = DEFINERS | {"title"}
+"""Commands of the preamble in which a measured number is A401."""
+OFTEN = 10**6
+"""How often what a definition holds may be printed."""
+DRAWINGS = frozenset({"tikzpicture", "tikz", "pgfpicture", "axis", "picture", "pspicture"})
 NUMBERED = re.compile(r"\\numberline\s*\{([^{}]*)\}")
 HEADINGS = ("section", "subsection", "subsubsection")
 BRACED = re.compile(r"\{([^{}\\]+)\}")
 BRACKETS = re.compile(r"\[\s*\d+(?:\s*[,;\u2013-]\s*\d+)*\s*\]")
 EQUATION = re.compile(r"\([A-Z]?\d*(?:\.\d+)+[a-z]?\)")
 """The number of an equation at the end of its line."""
+COUNTED = re.compile(r"\d+|\d{1,3}(?:\.(?:0|[1-9]\d?))+")
+"""A number that counters give: 12, 3.1, 0.12, and neither 0.05 nor 0.424."""
 NAMED = re.compile(r"(?<![A-Za-z])[A-Z][a-z]+\.?[ \n\u00a0]$")
 POWER = re.compile(r"(?<=\d)[eE][+-]?\d")
 """What siunitx sets as a power of ten."""
 BROKEN = re.compile(r"([\d.,]*[\d.,])\n$")
 YEAR = re.compile(r"(?:19|20)\d\d")
 BEFORE = re.compile(r"(?<![A-Za-z])([a-z]{2,})[ \n\u00a0]$")
-AFTER = re.compile(r"[ \n\u00a0]([a-z]{2,})(?![A-Za-z])")
-
+BEHIND = re.compile(r"[ \n\u00a0\u2009\u200b]?([a-z]{2,})(?![A-Za-z])")
+"""Also where the space behind a command is swallowed, as TeX does."""
 
 @dataclass
 class Origins:
@@ -52,6 +60,8 @@ class Origins:
     """Whether a column of a table sets its decimal point itself (`r@{.}l`), so that two cells make one number."""
     named: set[str] = field(default_factory=set)
     """Numbers of headings, floats and references."""
+    quiet: Counter[str] = field(default_factory=Counter)
+    """Decimals typed where no sentence stands: lengths, options, the preamble. They account for none between two plain words."""
     sentences: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     """Number -> the plain words before and after it in each place where the sources type it; nothing where no plain word stands there."""
 
@@ -66,16 +76,27 @@ class Origins:
         text = reading.main.text().replace(NUMERIC_COMMA, ",")
         self.split |= "@{.}" in reading.source
         for match in NUMBER.finditer(text):
-            inside = reading.main.frame(match.start()).inside
-            if inside & (DEFINED | MOVING):
+            frame = reading.main.frame(match.start())
+            if is_quiet(frame, match.group()) and frame.preamble and not frame.inside & READ:
+                self.quiet[plain(match.group())] += OFTEN if frame.inside & DEFINED else 1
+                continue
+            if frame.inside & (DEFINED | MOVING):
                 self.free.add(plain(match.group()))
             self.credits[plain(match.group())] += 1
             self.sentences.setdefault(plain(match.group()), []).append(neighbours(text, *match.span()))
         self.credits["10"] += sum(bool(reading.main.frame(match.start()).inside & SIUNITX) for match in POWER.finditer(text))
         for piece, frame in zip(reading.aside.pieces, reading.aside.frames, strict=True):
-            self.credits.update(number_tokens(piece))
+            tokens = number_tokens(piece)
+            for token in tokens:
+                self.quiet[token] += is_quiet(frame, token) * (OFTEN if frame.inside & DEFINED else 1)
+            self.credits.update(token for token in tokens if not is_quiet(frame, token))
             if frame.inside & DEFINED:
-                self.free.update(number_tokens(piece))
+                self.free.update(token for token in tokens if not is_quiet(frame, token))
+
+
+def is_quiet(frame: Frame, token: str) -> bool:
+    """Whether a number that no sentence types is one that would be noticed in a sentence: a decimal, outside of drawings."""
+    return "." in token and not frame.inside & DRAWINGS
 
 
 def collect_origins(context: Context, typeset: Typeset | None) -> Origins:
@@ -114,13 +135,14 @@ def add_typeset(origins: Origins, document: Document, typeset: Typeset) -> None:
         origins.give(number_tokens(numbered[1]) if numbered else ())
         origins.named.update(number_tokens(numbered[1]) if numbered else ())
         if any(command == listed for scan in document.scans for command, _ in scan.reading.commands):
-            origins.give(number_tokens(f"{entry} {page}"))
-    origins.named.update(token for shown, _ in typeset.labels.values() for token in number_tokens(shown))
+            shown = number_tokens(f"{entry} {page}")
+            origins.give(token for token in shown if origins.credits[token] or not origins.quiet[token])
+    origins.named.update(token for shown, _ in typeset.labels.values() for token in number_tokens(shown) if COUNTED.fullmatch(token))
     for scan in document.scans:
         for match in BRACED.finditer(scan.reading.source):
             for name in match[1].split(","):
                 for shown in typeset.labels.get(name.strip(), ()):
-                    origins.give(number_tokens(shown))
+                    origins.give(token for token in number_tokens(shown) if COUNTED.fullmatch(token))
     origins.give(number_tokens(read(typeset.bibliography, preamble=False).main.text()))
     origins.give(number_tokens(typeset.bibliography))
     origins.free.update(token for entry in typeset.cited for token in number_tokens(entry) if YEAR.fullmatch(token))
@@ -158,19 +180,21 @@ def generated_rows(context: Context) -> dict[str, list[Row]]:
 
 def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str]]:
     """Each number of the PDF that has no origin, with the text around it; those glued to a bound value first."""
-    left, given = Counter(origins.credits), Counter(origins.given)
+    left, given, quiet = Counter(origins.credits), Counter(origins.given), Counter(origins.quiet)
     waiting: list[Token] = []
     for token in found.tokens():
         page = found.pages[token.page - 1]
         if is_glued(found, token):
             yield token, around(page, token)
-        elif not is_conventional(page, token, origins.named) and not origins.free & {token.text, joined(page, token)} and not left[joined(page, token)]:
+        elif not is_conventional(page, token, origins.named) and not origins.free & {token.text, joined(page, token)} and not (left + origins.quiet)[joined(page, token)]:
             waiting.append(token)
     for token in waiting:
         page = found.pages[token.page - 1]
         if "." in token.text or len(token.text) >= 4:
             left[token.text] -= 1
-            missing = left[token.text] < 0 and not (origins.split and all(left[part] for part in token.text.split(".")))
+            lonely = left[token.text] < 0 and not in_sentence(page.text, token)
+            quiet[token.text] -= lonely
+            missing = left[token.text] < 0 and not (lonely and quiet[token.text] >= 0) and not (origins.split and all(left[part] for part in token.text.split(".")))
         else:
             missing = is_unsaid(page, token, origins) and given[token.text] < 1
             given[token.text] -= is_unsaid(page, token, origins)
@@ -186,8 +210,13 @@ def joined(page: Page, token: Token) -> str:
 
 def neighbours(text: str, start: int, end: int) -> tuple[str, str]:
     """The plain words directly before and after a number, in small letters throughout; nothing where another thing stands there."""
-    before, after = BEFORE.search(text, max(0, start - 30), start), AFTER.match(text, end)
+    before, after = BEFORE.search(text, max(0, start - 30), start), BEHIND.match(text, end)
     return before[1] if before else "", after[1] if after else ""
+
+
+def in_sentence(text: str, token: Token) -> bool:
+    """Whether a number follows a plain word and another follows it, or a unit is set right behind it."""
+    return bool(BEFORE.search(text, max(0, token.start - 30), token.start) and BEHIND.match(text, token.end))
 
 
 def is_unsaid(page: Page, token: Token, origins: Origins) -> bool:

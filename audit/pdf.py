@@ -71,4 +71,6 @@ def document_paths(context: Context) -> list[Path]:
 
 def document_digest(context: Context) -> str:
     """SHA-256 over the `sha256sum` lines of every file that the PDF is made from."""
-    return sha256_lines({path.resolve().relative_to(context.root.resolve()).as_posix(): sha256_file(path) for path in document_paths(context)})
+    root = context.root.resolve()
+    found = {path.resolve(): sha256_file(path) for path in document_paths(context)}
+    return sha256_lines({(path.relative_to(root) if path.is_relative_to(root) else path).as_posix(): digest for path, digest in found.items()})

@@ -27,7 +27,7 @@ from audit.origins import collect_origins, generated_rows, unaccounted
 from audit.render import generate
 from audit.rows import Row, align_rows
 
-__all__ = ["CURE", "Compared", "compare_pdf", "family_of", "find_lost", "find_typed", "find_unprinted", "place_keys", "printed_texts"]
+__all__ = ["CURE", "Compared", "arguments", "compare_pdf", "family_of", "find_lost", "find_typed", "find_unprinted", "place_keys", "printed_texts"]
 
 DEFINED = re.compile(r"^\\@namedef\{audit@(plain@[^@}]*|verdict|prov|label|unjudged)@([^{}]*)\}\{(.*)\}$", re.MULTILINE)
 FAMILIES = {"verdict": "verdict", "choice": "verdict", "prov": "prov", "confirmatory": "label", "unjudged": "unjudged"}

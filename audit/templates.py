@@ -84,12 +84,17 @@ def wrap(value: Any, place: str, note: Callable[[str], None]) -> Any:
     """A plain value for a template: quantities and texts are final, the rest is walked further."""
     note(place)
     if is_quantity(value):
-        cited = parse_model(Cited, value, place)
-        cited._key = place
-        return cited
+        return cite(value, place)
     if isinstance(value, dict | list):
         return Node(value, place, note)
     return RecordText(value) if isinstance(value, str) else value
+
+
+def cite(value: Any, key: str) -> Cited:
+    """A plain quantity with its key."""
+    cited = parse_model(Cited, value, key)
+    cited._key = key
+    return cited
 
 
 def is_placeholder(text: str) -> bool:
@@ -180,6 +185,12 @@ def environment(
     def print_numeral(value: Any, form: str = "") -> Latex:
         return Latex(read_numeral(print_form(value, form)))
 
+    class Sandbox(ImmutableSandboxedEnvironment):
+        """No method of a quantity can be called: one would make another quantity, that no record holds."""
+
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            return attr in Quantity.model_fields if isinstance(obj, Quantity) else super().is_safe_attribute(obj, attr, value)
+
     class Loader(FileSystemLoader):
         """Templates from folders; one that holds our marks is refused."""
 
@@ -189,7 +200,7 @@ def environment(
                 raise Refusal("template", "a private character", observed=f"{BEGIN!a} or {END!a}", cure="remove it")
             return found
 
-    made = ImmutableSandboxedEnvironment(
+    made = Sandbox(
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>", comment_start_string="<#",
         comment_end_string="#>", line_statement_prefix="%%", line_comment_prefix="%#", undefined=StrictUndefined, finalize=print_value if note is None else print_marked,
         loader=Loader(folders), keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, autoescape=False,
@@ -198,5 +209,5 @@ def environment(
         name: made.filters[name] for name in ("length", "sort", "reverse", "first", "last", "list", "groupby", "selectattr", "rejectattr")
     }
     made.filters |= {"val": print_quantity, "num": print_numeral, "label": print_label}
-    made.globals = {"q": quantity_of}
+    made.globals = {"q": lambda key: cite(quantity_of(key).model_dump(), str(key))}
     return made

@@ -25,7 +25,7 @@ def check_pdf(context: Context) -> Iterator[Finding]:
     try:
         stamp, wanted, typeset = read_build(context)
         if typeset is None:
-            what = "built from other sources" if stamp != wanted else "carries nothing of what LaTeX wrote down: another program saved it"
+            what = "built from other sources" if stamp != wanted else "carries nothing of what LaTeX wrote down, or not of these bytes: another program saved it"
             yield Finding(code="A504", place=name, what=what, expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD)
             return
         yield from find_unprinted(context, typeset.marks)

@@ -39,6 +39,7 @@ FORBIDDEN = {
     **dict.fromkeys("pdfmathresult pgfmathroundto pgfmathfloattofixed fpfun luafp glueexpr muexpr dimeval skipeval".split(), "computes a number"),
     **dict.fromkeys("textpdfrender pdfrender".split(), "makes text invisible"),
     **dict.fromkeys("@auxout @mainaux @partaux protected@write audit@log pdfsavepos".split(), "writes into what LaTeX writes down"),
+    **dict.fromkeys("pdfannot TextField ChoiceMenu CheckBox PushButton pdfcomment pdftooltip textattachfile".split(), "shows what is no text of the page"),
     **dict.fromkeys("DiscardShipoutBox AtBeginShipoutDiscard".split(), "leaves pages out"), "nofiles": "keeps LaTeX from saying what it typeset",
 }  # fmt: skip
 COUNTER = re.compile(r"\\(?:set|addto)counter\s*\{\s*([A-Za-z@]+)\s*\}")

@@ -19,6 +19,8 @@ def check_inputs(context: Context) -> Iterator[Finding]:
     if document.main is None:
         return
     audited = {path.resolve() for path in document_paths(context)}
+    for path in sorted(path for path in audited if not path.is_relative_to(context.root.resolve())):
+        yield Finding(code=CODE, place=str(path), what="the document includes this file, which lies outside the project", cure="copy it into the project: it is no output of its stages")
     for path in other_documents(context, audited):
         what = f"another document beside {document.main}: its numbers are not audited"
         yield Finding(code=CODE, severity=Severity.NOTE, place=path, what=what, cure="name it in audit.toml of a project of its own, or remove it")

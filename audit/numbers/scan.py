@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +15,7 @@ from audit.numbers.macros import FOLDERED
 from audit.numbers.reader import read
 from audit.numbers.stream import Reading, Unread
 
-__all__ = ["Scan", "decode", "scan_file", "scan_text", "scan_tree"]
+__all__ = ["Scan", "decode", "locate", "relative", "scan_file", "scan_text", "scan_tree"]
 
 NOT_TEX = frozenset({"includegraphics", "bibliography", "addbibresource"})
 REBASING = FOLDERED | {"subfile", "subfileinclude"}
@@ -59,8 +61,11 @@ def scan_text(text: str, path: str = "-", preamble: bool | None = None) -> Scan:
 def scan_file(path: Path, name: str | None = None, preamble: bool | None = None) -> Scan:
     """Scan one file."""
     try:
-        if path.stat().st_size > LIMIT:
-            raise Refusal(name or path, "too large to scan", expected="at most 64 MiB", observed=f"{path.stat().st_size} bytes")
+        found = path.stat()
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+            raise Refusal(name or path, "cannot be read", expected="a file", observed="a device or a pipe")
+        if found.st_size > LIMIT:
+            raise Refusal(name or path, "too large to scan", expected="at most 64 MiB", observed=f"{found.st_size} bytes")
         data = path.read_bytes()
     except OSError as error:
         raise Refusal(name or path, "cannot be read", observed=error.strerror or str(error)) from None
@@ -99,7 +104,7 @@ def scan_tree(main: Path, root: Path, skip: Path | None = None) -> Iterator[Scan
 def relative(path: Path, root: Path) -> str:
     """A path as the findings name it."""
     try:
-        return path.absolute().relative_to(root).as_posix()
+        return Path(os.path.abspath(path)).relative_to(root).as_posix()
     except ValueError:
         return str(path)
 

@@ -81,6 +81,9 @@ def test_what_was_changed_in_the_pdf_is_found(paper: Paper, monkeypatch: pytest.
 HIDDEN: dict[str, tuple[str, str, str]] = {
     "in a box that nobody uses": (r"\setbox0=\hbox{\val{main.untreated.close}}", "A502", r"uses of \val{main.untreated.close} print nothing"),
     "in a saved box": (r"\newsavebox{\mybox}\savebox{\mybox}{\val{main.untreated.close}}", "A502", r"uses of \val{main.untreated.close} print nothing"),
+    "under another word": (r"It fell to \rlap{\val{main.untreated.close}}\colorbox{white}{far less} nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
+    "under another word, pulled back": (r"It fell to \val{main.untreated.close}\hspace{-2em}none nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
+    "a digit under a letter": (r"It fell to \val{main.untreated.close}\llap{\colorbox{white}{l}\kern-3pt} nats.", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "too small": (r"\scalebox{0.2}{\val{main.untreated.close}}", "A505", r"\val{main.untreated.close} cannot be read on the page"),
     "digits by a counter": (r"It took \newcounter{c}\setcounter{c}{977}\arabic{c} of these, 0.\arabic{c} nats.", "A503", "number 0.977 in the PDF"),
     "digits by their numbers": (r"It was 0.\char57 \char55 \char55 \ nats.", "A503", "number 0.977 in the PDF"),
@@ -94,7 +97,7 @@ HIDDEN: dict[str, tuple[str, str, str]] = {
 def test_what_nobody_sees_is_not_shown_and_what_tex_computes_has_no_source(tmp_path: Path, text: str, code: str, words: str) -> None:
     """An expansion without visible text is no showing; a number that TeX makes is not one that the sources type."""
     paper = Paper(tmp_path / "p")
-    paper.replace(TEX, "\\title", "\\usepackage{graphicx}\\title")
+    paper.replace(TEX, "\\title", "\\usepackage{graphicx,xcolor}\\title")
     paper.replace(TEX, END, "More text stands here. " + text + " And here.\n" + END)
     rebuild(paper)
     assert any(line.startswith(code) and words in line for line in lines(paper)), lines(paper)
@@ -146,6 +149,33 @@ def test_a_value_that_no_source_uses(paper: Paper) -> None:
     assert any(line.startswith("A502") and "\\val{main.untreated.close} is written down as typeset" in line for line in lines(paper))
 
 
+SENTENCE_OF = "The gap was %s nats in all."
+ELSEWHERE = {
+    "run at the end": (r"\AtEndDocument{\par The gap was 0.977 nats in all.}", ""),
+    "a character": (r"\DeclareUnicodeCharacter{03B1}{0.977}", SENTENCE_OF % "\u03b1"),
+    "a command of another kind": (r"\NewDocumentCommand\mine{}{0.977}", SENTENCE_OF % r"\mine{}"),
+    "an environment": (r"\newenvironment{mine}{0.977}{}", SENTENCE_OF % r"\begin{mine}\end{mine}"),
+    "a theorem's name": (r"\newtheorem{mine}{A gap of 0.977 nats}", r"\begin{mine}So it is.\end{mine}"),
+    "a token list": (r"\newtoks\mine\mine={0.977}", SENTENCE_OF % r"\the\mine{}"),
+    "a length": (r"\newlength\mine\setlength\mine{0.977pt}", SENTENCE_OF % r"\the\mine{}"),
+    "a length of LaTeX": ("", r"\setlength\parindent{0.977pt}" + SENTENCE_OF % r"\the\parindent{}"),
+    "a note to the authors": (r"\author{A\thanks{The gap was 0.977 nats.}}", ""),
+    "a tag": (r"\usepackage{amsmath}", r"\begin{equation}x\tag{0.977}\label{q}\end{equation}" + SENTENCE_OF % r"\ref{q}"),
+    "the name of a work": ("", r"The gap was \cite{q} nats in all.\begin{thebibliography}{9}\bibitem[0.977]{q} Foo.\end{thebibliography}"),
+    "another entry of the contents": ("", r"\section[The gap was 0.977 nats]{More}\tableofcontents"),
+}
+
+
+@pytest.mark.parametrize(("opening", "text"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_a_number_that_no_sentence_types_has_no_source_in_one(tmp_path: Path, opening: str, text: str) -> None:
+    """A length, an option or what the preamble keeps for later accounts for no decimal between the words of a sentence."""
+    paper = Paper(tmp_path / "p")
+    paper.replace(TEX, "\\title", opening + "\n\\title")
+    paper.replace(TEX, END, text + "\n" + END)
+    rebuild(paper)
+    assert any(line.startswith("A503") and "number 0.977" in line for line in lines(paper)), lines(paper)
+
+
 def test_a_pdf_that_was_not_renewed_is_one_line(paper: Paper) -> None:
     """Older than its sources: one finding, whatever its numbers are."""
     paper.replace("results/analyse/main.json", "0.0887", "0.0881")
@@ -159,6 +189,9 @@ def test_a_pdf_that_lost_what_latex_wrote_down(paper: Paper) -> None:
     data = (paper.root / PDF).read_bytes()
     (paper.root / PDF).write_bytes(data[: data.index(b"%audit-typeset")])
     assert any(line.startswith("A504") and "carries nothing of what LaTeX wrote down" in line for line in lines(paper))
+    for edited in (data + b"% and more\n", data[:7] + b"4" + data[8:]):
+        (paper.root / PDF).write_bytes(edited)
+        assert any(line.startswith("A504") and "another program saved it" in line for line in lines(paper))
     at = data.index(b"%audit-typeset") + 40
     (paper.root / PDF).write_bytes(data[:at] + b"????" + data[at + 4 :])
     assert any(line.startswith("A501") and "is damaged" in line for line in lines(paper))
@@ -168,6 +201,7 @@ PALE = {
     "white": r"\textcolor{white}{(\val{main.untreated.close})}",
     "nearly white": r"\definecolor{pale}{gray}{0.97}\textcolor{pale}{\val{main.untreated.close}}",
     "covered": r"\val{main.untreated.close}\llap{\textcolor{white}{\rule[-3pt]{7mm}{12pt}}}",
+    "blackened": r"\val{main.untreated.close}\llap{\rule{7mm}{1em}}",
     "drawn with no ink": r"\pdfliteral direct {3 Tr}\val{main.untreated.close}\pdfliteral direct {0 Tr}",
     "a verdict in white": r"\color{white}\verdict{pilot.P1}",
 }

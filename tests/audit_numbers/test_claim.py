@@ -90,6 +90,10 @@ BAD = {
     "no unit": ("at least 0 of main.untreated.recovered > 0", "a whole number of units from 1"),
     "nested too deeply": ("not " * 50 + "main.untreated.gap > 0", "nested too deeply"),
     "too long": ("main.untreated.gap > 0 and " * 100 + "main.untreated.gap > 0", "is too long"),
+    "numbers of its own only": ("1 < 2", "the comparison 1 < 2 says nothing about a record"),
+    "numbers of its own beside another": ("main.untreated.gap < 1 or 1 < 2", "the comparison 1 < 2 says nothing about a record"),
+    "a value and itself": ("main.untreated.gap <= main.untreated.gap", "says nothing about a record"),
+    "different units": ("main.untreated.gap < main.took", "quantities of different units; found main.untreated.gap in nats, main.took in s"),
     "not a quantity": ("main.untreated > 0", "ends at no quantity"),
 }
 
@@ -114,6 +118,7 @@ def test_what_is_false_is_found(paper: Paper, condition: str, seen: str) -> None
 @pytest.mark.parametrize(("condition", "words"), BAD.values(), ids=BAD)
 def test_a_bad_condition_is_one_line(paper: Paper, condition: str, words: str) -> None:
     """It says where, and what was expected."""
+    paper.record("results/analyse/main.json", main_record() | {"took": quantity(3.5, 1, unit="s")})
     claim(paper, condition)
     (line,) = found(paper)
     assert line.startswith("A417 manuscript/paper.tex:12:7 ") and words in line and "\n" not in line

@@ -179,6 +179,9 @@ def test_a_foreign_folder_is_not_overwritten(paper: Paper, tmp_path: Path, capsy
     assert run("render") == 0
     tree = tmp_path / "tree"
     assert export(tree) == 0 and export(tree) == 0
+    (tree / "mine").symlink_to(tmp_path, target_is_directory=True)
+    assert export(tree) == 2 and (tree / "mine").is_symlink()
+    (tree / "mine").unlink()
     (tree / "paper.tex").write_text("edited")
     assert export(tree) == 2 and (tree / "paper.tex").read_text() == "edited"
     (tmp_path / "other").mkdir()
@@ -188,7 +191,7 @@ def test_a_foreign_folder_is_not_overwritten(paper: Paper, tmp_path: Path, capsy
     for name in ("other", "file", "link"):
         assert export(tmp_path / name) == 2
     errors = capsys.readouterr().err.splitlines()
-    assert len(errors) == 4 and sum("that this command did not write, or that were edited since" in line for line in errors) == 2
+    assert len(errors) == 5 and sum("that this command did not write, or that were edited since" in line for line in errors) == 3
     assert (tmp_path / "other/notes.txt").read_text() == "mine"
 
 

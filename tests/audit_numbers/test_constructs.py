@@ -19,6 +19,7 @@ NAMED = {
     r"\setcounter{mine}{977}": r"\setcounter", r"\the\value{mine}": r"\the", r"\renewcommand{\val}[1]{0.9}": r"\val", r"\textcolor{white}{\verdict{a.P1}}": r"\color",
     r"{\color[rgb]{1,1,1}\val{a.b}}": r"\color", r"\fontsize{1}{1}\selectfont": r"\fontsize", r"\transparent{0}": r"\transparent", r"\textpdfrender{TextRenderingMode=3}{x}": r"\textpdfrender",
     r"\makeatletter\write\@auxout{x}": r"\@auxout", r"\pdfmapline{x}": r"\pdfmapline", r"\openin5=x": r"\openin",
+    r"\TextField[name=gap,value={0.4}]{Gap}": r"\TextField", r"\pdfannot width 1cm {/Contents (0.4)}": r"\pdfannot",
 }  # fmt: skip
 FAIR = (
     r"\setcounter{enumi}{3}", r"\renewcommand{\labelenumi}{(\arabic{enumi})}", r"\renewcommand{\theequation}{\thesection.\arabic{equation}}", r"\number\value{page}", r"\the\year",

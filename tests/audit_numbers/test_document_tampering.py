@@ -115,6 +115,10 @@ ACTS: dict[str, tuple[str, str, Callable[[Paper], None], str]] = {
     "missing input": ("A405", "manuscript", add("\\input{gone}"), "included file is missing: gone"),
     "open brace": ("A405", "manuscript", add("{ open"), "a group"),
     "verdict left out": ("A406", "shown", lambda paper: paper.replace(TEX, "\\ifverdict{pilot.P2}{it held}{it failed}{it is open}", "no"), "the verdict of pilot.P2 is not shown"),
+    "verdict left out by empty sentences": ("A406", "shown", lambda paper: paper.replace(TEX, "{it held}{it failed}{it is open}", "{}{}{}"), "the verdict of pilot.P2 is not shown"),
+    "one sentence for both verdicts": (
+        "A406", "shown", lambda paper: paper.replace(TEX, "{it held}{it failed}", "{it\n held}{it held}"), "\\ifverdict{pilot.P2} says the same whether it is met or missed"
+    ),
     "verdict in a comment": ("A406", "shown", lambda paper: paper.replace(TEX, "P1 was \\verdict", "% P1 was \\verdict"), "the verdict of pilot.P1 is not shown"),
     "macro redefined": ("A407", "constructs", lambda paper: paper.replace(TEX, "\\begin{document}", "\\renewcommand{\\val}[2][]{0.5}\\begin{document}"), "redefined outside generated/"),
     "macro let": ("A407", "constructs", lambda paper: paper.replace(TEX, "\\begin{document}", "\\let\\verdict\\relax\\begin{document}"), "redefined"),

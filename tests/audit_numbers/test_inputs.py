@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from forged_pdf import MACROS, PDF, TEX, rebuild
 from paper_project import Paper, main_record
 
 from audit.digest import sha256_bytes, sha256_file
+from audit.finding import Refusal
+from audit.numbers.scan import scan_file
 from audit.records import RunLog, write_record
 
 END = "\\end{document}"
@@ -107,3 +110,35 @@ def test_a_file_that_latex_read_and_the_audit_did_not_is_found(paper: Paper, act
     assert any(words in line for line in lines(paper)), lines(paper)
     assert not any("LaTeX read" in line for line in lines(paper, "inputs"))
     assert (paper.root / PDF).is_file() and (paper.root / MACROS).is_file()
+
+
+OUTSIDE: dict[str, Callable[[Path], str]] = {
+    "a figure": lambda folder: f"\\includegraphics{{{folder}/a.pdf}}",
+    "a figure by a link": lambda _: "\\includegraphics{linked}",
+    "a bibliography": lambda folder: f"\\bibliography{{{folder}/a}}",
+    "a package": lambda folder: f"\\usepackage{{{folder}/a}}",
+    "a package above": lambda _: "\\usepackage{../../outside/a}",
+}
+
+
+@pytest.mark.parametrize("text", OUTSIDE.values(), ids=OUTSIDE)
+def test_a_file_from_outside_the_project_is_found(paper: Paper, text: Callable[[Path], str]) -> None:
+    """By its absolute path, over the parent folder or through a link: named before LaTeX runs, and nothing stops over it."""
+    folder = paper.root.parent / "outside"
+    folder.mkdir()
+    for name, data in (("a.pdf", DRAWN), ("a.bib", b"@misc{a, title={A}}"), ("a.sty", b"\\newcommand\\mine{x}\n")):
+        (folder / name).write_bytes(data)
+    (paper.root / "manuscript/linked.pdf").symlink_to(folder / "a.pdf")
+    paper.replace(TEX, "\\title", text(folder) + "\n\\title")
+    paper.render()
+    paper.write(PDF, "x")
+    assert any(line.startswith(f"A506 {folder}/a.") and "lies outside the project" in line for line in lines(paper))
+    assert not any(finding.code == "A500" for finding in paper.report().findings)
+
+
+def test_a_device_or_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    """What has no end is one line, not memory."""
+    os.mkfifo(tmp_path / "pipe.tex")
+    for path in (tmp_path / "pipe.tex", Path("/dev/zero")):
+        with pytest.raises(Refusal, match="cannot be read; expected a file; found a device or a pipe"):
+            scan_file(path)

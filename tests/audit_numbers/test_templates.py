@@ -67,6 +67,8 @@ BAD = {
     "a format of Python": ('<< "{}".format(main.untreated.gap.value) >>', "text with digits"),
     "a counter": ("<% for row in main.arms %><< loop.index >><% endfor %>", "only quantities and text"),
     "a percentage for siunitx": ("<< main.untreated.share | num >>", "siunitx reads one number; found 31.2%"),
+    "a changed copy": ("<< main.untreated.gap.model_copy(update={'value': 0.4}) | val >>", "access to attribute 'model_copy'"),
+    "a quantity of its own": ("<< q('main.untreated.gap').model_construct(value=0.4, digits=4) | val >>", "access to attribute 'model_construct'"),
     "our own marks": ("\ue010 0.5 \ue011", "a private character"),
     "a record": ("<< main >>", "cannot be printed"),
     "syntax": ("<% for %>", r"arms\.tex\.j2:1"),

@@ -13,6 +13,13 @@ OTHER = {
     "seconds for nats": "\\val{main.untreated.gap} seconds",
     "with a tie": "\\val{main.untreated.gap}~bits",
     "abbreviated": "\\val[fixed.2]{main.untreated.gap}\\,ms",
+    "percent of what is none": "\\val{main.untreated.gap}\\%",
+    "a sign": "fell by $-$\\val{main.untreated.gap}",
+    "a sign in a formula": "$x = -\\val{main.untreated.gap}$",
+    "a power": "$\\val{main.untreated.gap}\\times10^{3}$",
+    "a word for a power": "\\val{main.untreated.gap} million",
+    "of siunitx": "\\qty{\\val{main.took}}{\\hour}",
+    "with a prefix of siunitx": "\\SI{\\val{main.took}}{\\kilo\\second}",
     "hyphened": "a \\val[max]{main.took}-hour run",
 }
 SAME = {
@@ -20,6 +27,10 @@ SAME = {
     "abbreviated": "\\val{main.took}\\,s, \\val{main.took} sec, \\val{main.took} seconds",
     "no unit of its own": "\\val{main.untreated.share} seconds",
     "no unit behind": "\\val{main.untreated.gap} above, \\val{main.untreated.gap}, steps; \\val{main.untreated.gap}",
+    "a range with dashes": "1--\\val{main.untreated.gap}, pre-\\val{main.untreated.gap}, $a-\\val{main.untreated.gap}$, $(a)-\\val{main.untreated.gap}$",
+    "a product": "$\\val{main.untreated.gap} \\times \\val{main.took}$, $2\\times\\val{main.took}$, $10^{\\val{main.took}}$",
+    "a percentage of its own": "\\val{main.part}\\%",
+    "of siunitx": "\\qty{\\val{main.took}}{\\second}, \\qty{\\val{main.took}}{s}, \\qty{\\val{main.untreated.share}}{\\hour}",
     "a range": "\\val[min]{main.took}--\\val[max]{main.took} seconds",
     "how many units": "\\val[n]{main.took} epochs",
     "a compound unit": "\\val{main.rate} nats per token",
@@ -32,7 +43,7 @@ SAME = {
 @pytest.fixture
 def paper(tmp_path: Path) -> Paper:
     made = Paper(tmp_path)
-    more = {"took": quantity(3.5, 1, unit="s", values=[3.0, 4.0]), "rate": quantity(0.5, 1, unit="nats/token")}
+    more = {"took": quantity(3.5, 1, unit="s", values=[3.0, 4.0]), "part": quantity(3.5, 1, unit="%"), "rate": quantity(0.5, 1, unit="nats/token")}
     made.record("results/analyse/main.json", main_record() | more)
     return made
 
@@ -53,3 +64,9 @@ def test_another_unit_is_a_note(paper: Paper, sentence: str) -> None:
 def test_anything_else_is_silent(paper: Paper, sentence: str) -> None:
     """Its own unit in any spelling, no unit, or words further on."""
     assert found(paper, sentence) == []
+
+
+def test_a_sign_before_a_value_of_a_template_is_a_note(paper: Paper) -> None:
+    """A table's text can change a value as a sentence can."""
+    paper.replace("manuscript/tables/arms.tex.j2", "<< arm.gap", "-<< arm.gap")
+    assert [finding.severity for finding in paper.report().findings if finding.code == "A419"] == [Severity.NOTE]
