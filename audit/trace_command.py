@@ -122,7 +122,7 @@ def tell_places(places: Sequence[Place], none: str) -> Iterator[str]:
     """Each place with its sentence; a sentence that stands already above is not repeated."""
     last = ""
     for place in places or ():
-        pages = f", page {', '.join(place.pages)}" if place.pages else ""
+        pages = f", page {' or '.join(place.pages)}" if place.pages else ""
         does = {"\\ifverdict": "chooses", "\\claim": "which"}.get(place.command.partition("{")[0], "prints")
         yield row("used", f"{place.place}{pages}: {f'{place.command} {does} {place.text}' if place.command else 'prints it'}")
         if place.sentence and place.sentence != last:
