@@ -105,7 +105,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
     "A504": (
         "The PDF was built from other sources than those that are here.",
         "What a reader sees is not what was audited.",
-        "dvc repro paper, or audit pdf.",
+        "audit pdf; or dvc repro paper, which sees a change in files only that are deps of its stage: figures, bibliography, sections too.",
     ),
     "A505": (
         "A bound value or verdict stands in the text layer of the PDF, and nobody can read it on the page: too small, as pale as its ground, or covered.",
