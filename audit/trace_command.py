@@ -39,7 +39,9 @@ def main(what: str, form: str) -> int:
         print(json.dumps(as_object(context, what, found), indent=1, ensure_ascii=False))
         return HOLDS if found else FOUND
     if not found:
-        observed = f"nearest: {', '.join(found.nearest) or 'none'}"
+        keys = Keys.of(context)
+        absent = "".join(f"; absent or unreadable: {path}" for name, path in keys.paths.items() if keys.records[name] is None)
+        observed = f"nearest: {', '.join(found.nearest) or 'none'}{absent}"
         raise Refusal(what.strip() or "an empty text", "matches nothing", observed=observed, cure="name a number, a key, FILE:LINE or REGISTRATION.PREDICTION", code=FOUND)
     for line in as_text(context, found):
         click.echo(line)

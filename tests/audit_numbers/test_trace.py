@@ -281,3 +281,9 @@ def test_sentences(source: str, wanted: str) -> None:
     """From a full stop, paragraph, environment or caption to the next, and never out of the middle of an argument."""
     place = source.index("@")
     assert sentence_at(source, place, place + 1) == wanted
+
+
+def test_a_record_that_is_not_here_is_said(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
+    """A right key of an absent record is not called misspelt and no more."""
+    (paper.root / "results/analyse/main.json").unlink()
+    assert "absent or unreadable: results/analyse/main.json; cure" in " ".join(map(str, trace(capsys, "main.untreated.gap")))
