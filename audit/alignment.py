@@ -22,7 +22,8 @@ MOST = 0.6
 AWAY = 2.5
 """How far to the right of its mark, in heights, a value may begin: the space before a relation stands between."""
 GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
-"""The comma between thousands, for which a package may set a thin space."""
+"""The comma between thousands: a package may set none, a thin space, or one where we set none."""
+THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+(?!\d))")
 LATEX = re.compile(r"\\[A-Za-z]+\s?(?:\{\})?|[{}]")
 
 
@@ -173,7 +174,7 @@ def find_at(page: Page, mark: Mark, wanted: str) -> tuple[int, int] | None:
     for index in words_near(page, mark, AWAY):
         for offset in offsets_in(page.words[index], page.skeletons[index], mark.x, wanted[0]):
             start = page.offsets[index] + offset
-            end = consume(page, start, wanted) or consume(page, start, GROUPED.sub("", wanted))
+            end = consume(page, start, wanted) or consume(page, start, GROUPED.sub("", wanted), GROUPED)
             if end is not None:
                 return start, end
     return None
@@ -209,13 +210,14 @@ def offsets_in(word: Word, bones: str, x: float, first: str) -> Iterator[int]:
     yield from sorted(guesses, key=lambda at: abs(word.left + (at + shift) * width - x))
 
 
-def consume(page: Page, start: int, wanted: str) -> int | None:
-    """The end of a text that begins at a place of the skeleton; hyphens at line ends are passed over."""
+def consume(page: Page, start: int, wanted: str, between: re.Pattern[str] | None = None) -> int | None:
+    """The end of a text that begins at a place of the skeleton; hyphens at line ends are passed over, and what may stand `between` its letters."""
     bones = page.skeleton
     if bones.startswith(wanted, start):
         return start + len(wanted)
     at = start
     for letter in wanted:
+        at += bool(between and at > start and bones[at : at + 1] != letter and between.match(bones, at))
         while at < len(bones) and bones[at] != letter and bones[at] == "-" and page.word_at(at) != page.word_at(at + 1):
             at += 1
         if at >= len(bones) or bones[at] != letter:
@@ -230,8 +232,9 @@ def find_between(page: Page, wanted: str, spans: Sequence[tuple[int, int] | None
     high = next((span[0] for span in spans[index + 1 :] if span and span[1]), len(page.skeleton))
     if not wanted or "|" in wanted:
         return None if wanted else (0, 0)
-    pattern = re.compile(rf"(?<![\d.]){re.escape(wanted)}(?!\d)" if wanted[-1].isdigit() else re.escape(wanted))
-    match = pattern.search(page.skeleton, low, high) or re.compile(re.escape(wanted)).search(page.skeleton, low, high)
+    loose = THOUSANDS.sub(",?", re.escape(GROUPED.sub("", wanted)))
+    pattern = re.compile(rf"(?<![\d.]){loose}(?!\d)" if wanted[-1].isdigit() else loose)
+    match = pattern.search(page.skeleton, low, high) or re.compile(loose).search(page.skeleton, low, high)
     return match.span() if match and page.word_at(match.start()) in starting(page, match.start()) else None
 
 

@@ -107,8 +107,8 @@ def fitting(matches: Sequence[Match], literal: Literal) -> Iterator[Match]:
 
 
 def prints_the_same(match: Match, literal: Literal) -> bool:
-    """Whether a match prints what is typed, sign for sign; a decimal comma and `percent` in words are not what it prints."""
-    if match.why:
+    """Whether a match prints what is typed, sign for sign; a decimal comma, `percent` in words and a comma in 1,404 are not what it prints."""
+    if match.why or ("," in literal.text and "," not in match.shown):
         return False
     if literal.kind in ("words", "fraction"):
         return match.shown == " ".join(literal.text.split())

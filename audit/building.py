@@ -26,6 +26,11 @@ ERROR = re.compile(r"^(?:\./)?(?P<file>[^\n:]+\.\w+):(?P<line>\d+): (?P<what>.+)
 UNWATCHED = "$hash_calc_ignore_pattern{'aux'} = '^%audit-val';"
 """Places are written anew in each run; they alone are no reason for another."""
 FATAL = re.compile(r"^! (?P<what>.+)$", re.MULTILINE)
+ABORTED = re.compile(r"Emergency stop|==> Fatal error")
+"""What TeX says after an error that it has named."""
+KEPT_PDF = "repair the source; the old PDF is kept"
+UNFOUND = re.compile(r"because I don't find the following files:\n\s+(\S+)")
+BIBLIOGRAPHIC = re.compile(r"^(?P<what>[^\n]+)---line (?P<line>\d+) of file (?P<file>\S+)", re.MULTILINE)
 
 
 def main() -> int:
@@ -65,7 +70,7 @@ def build(context: Context, folder: Path) -> tuple[Path, Typeset]:
     if done.returncode or not built.is_file():
         log = folder / f"{source.stem}.log"
         text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else done.stdout
-        raise first_error(text, os.path.relpath(source.parent, context.root), context.config.paths.manuscript)
+        raise bibliography_error(folder, done.stdout) or first_error(text, os.path.relpath(source.parent, context.root), context.config.paths.manuscript)
     typeset = collect(folder, source, context.root)
     attach(built, typeset)
     return built, typeset
@@ -87,15 +92,34 @@ def run_latex(source: Path, folder: Path, digest: str) -> subprocess.CompletedPr
         raise Refusal(source.name, f"LaTeX did not end within {MINUTES} minutes", cure="look for a loop in the source") from None
 
 
+def bibliography_error(folder: Path, shown: str) -> Refusal | None:
+    """What stopped the program that makes the bibliography, or what it made LaTeX stop at: latexmk tells it on its own output, BibTeX in its log."""
+    if found := UNFOUND.search(shown):
+        return Refusal(found[1], "the bibliography names this file and it is missing", cure=f"restore it; {KEPT_PDF.partition('; ')[2]}")
+    logs = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("*.blg"))]
+    if fault := next(filter(None, map(BIBLIOGRAPHIC.search, logs)), None):
+        return Refusal(f"{fault['file']}:{fault['line']}", f"BibTeX: {fault['what'].strip()}", cure=KEPT_PDF)
+    return None
+
+
 def first_error(log: str, folder: str, manuscript: str) -> Refusal:
-    """The first error of a LaTeX log as one line with file and line."""
-    found = ERROR.search(log)
-    if found:
-        place = os.path.normpath(os.path.join(folder, found["file"])) if not os.path.isabs(found["file"]) else found["file"]
-        return Refusal(f"{place}:{found['line']}", f"LaTeX: {found['what'].strip()}", cure="repair the source; the old PDF is kept")
-    fatal = FATAL.search(log)
-    what = fatal["what"] if fatal else (log.strip().splitlines() or ["no message"])[-1]
-    return Refusal(manuscript, f"LaTeX: {what.strip()}", cure="repair the source; the old PDF is kept")
+    """The first error of a LaTeX log as one line, with file and line where it has them."""
+    errors = [match for pattern in (ERROR, FATAL) for match in pattern.finditer(log)]
+    named = sorted((match for match in errors if not ABORTED.search(match["what"])), key=lambda match: match.start())
+    found = next(iter(named or errors), None)
+    if found is None:
+        return Refusal(manuscript, f"LaTeX: {(log.strip().splitlines() or ['no message'])[-1].strip()}", cure=KEPT_PDF)
+    placed = found if found.re is ERROR else next((match for match in errors if match.re is ERROR and match.start() > found.start()), None)
+    cure = "audit render, where the key is right" if "Package audit Error: No" in found["what"] else KEPT_PDF
+    return Refusal(place_error(placed, folder) if placed else manuscript, f"LaTeX: {found['what'].strip()}", cure=cure)
+
+
+def place_error(match: re.Match[str], folder: str) -> str:
+    """File and line of an error; those of a bibliography that was made for LaTeX are in no file of the project."""
+    if match["file"].endswith(".bbl"):
+        return f"the bibliography, at line {match['line']} of the .bbl made from it"
+    place = match["file"] if os.path.isabs(match["file"]) else os.path.normpath(os.path.join(folder, match["file"]))
+    return f"{place}:{match['line']}"
 
 
 def find_redefined(context: Context, lines: list[str]) -> list[Finding]:

@@ -31,14 +31,13 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
 \cs_if_exist:NT\text_declare_expand_equivalent:Nn{
   \text_declare_expand_equivalent:Nn\val{\audit@whole}\text_declare_expand_equivalent:Nn\verdict{\audit@latexverdict}
   \text_declare_expand_equivalent:Nn\prov{\audit@latexprov}\text_declare_expand_equivalent:Nn\confirmatory{\audit@latexlabel}}
-\cs_new_protected:Npn\audit@group{\keys_set:nn{siunitx}{group-digits=integer,group-minimum-digits=5,group-separator={,}}}
 \cs_new_protected:Npn\audit@parse#1#2{\tl_if_in:nnTF{#1}{\val}
-  {\audit@group\setbox\z@\hbox{\let\val\audit@collect$#1$}\seq_gput_right:NV\g_audit_waiting_seq\audit@collected\global\let\audit@collected\@empty
+  {\setbox\z@\hbox{\let\val\audit@collect$#1$}\seq_gput_right:NV\g_audit_waiting_seq\audit@collected\global\let\audit@collected\@empty
    \begingroup\let\val\audit@siunitxval\protected@edef\audit@number{#1}\exp_args:NNV\endgroup\audit@siunitx@parse\audit@number#2}
   {\audit@siunitx@parse{#1}#2}}
 \seq_new:N\g_audit_waiting_seq
 \cs_new_protected:Npn\audit@print#1{\seq_gpop_left:NNT\g_audit_waiting_seq\audit@next{\audit@next}\audit@siunitx@print{#1}}
-\cs_new_protected:Npn\audit@cell#1{\tl_if_in:nnT{#1}{\val}{\audit@group\keys_set:nn{siunitx}{table-align-text-before=false}}\let\val\audit@cellval\audit@siunitx@cell{#1}}
+\cs_new_protected:Npn\audit@cell#1{\tl_if_in:nnT{#1}{\val}{\keys_set:nn{siunitx}{table-align-text-before=false}}\let\val\audit@cellval\audit@siunitx@cell{#1}}
 \AtBeginDocument{
   \cs_if_exist:NT\siunitx_number_parse:nN{\let\audit@siunitx@parse\siunitx_number_parse:nN\let\siunitx_number_parse:nN\audit@parse
     \let\audit@siunitx@print\siunitx_print_number:n\let\siunitx_print_number:n\audit@print}
@@ -47,7 +46,7 @@ EMBEDDING = r"""\let\audit@robust@val\val\protected\def\val{\audit@robust@val}
 """
 """What follows the definitions of our macros: what they expand to where LaTeX wants characters, and siunitx told to look there.
 
-A number that siunitx prints is grouped as ours are, and an empty value is typeset beside it, so that its use is noted as any other.
+A number that siunitx prints is grouped as the author told siunitx to, and an empty value is typeset beside it, so that its use is noted as any other.
 """
 
 

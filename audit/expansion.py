@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from audit.columns import Tables
 from audit.finding import Refusal
 from audit.macro_texts import Printed
 from audit.numbers.lexer import Lines, Token, lex
@@ -37,6 +38,8 @@ class Use:
     """The token in front of it."""
     within: str
     """The command whose argument it stands in."""
+    cell: bool = False
+    """Whether it stands in a cell that siunitx reads."""
 
     def key(self) -> str:
         """The key, as the reader of the sources squeezes it."""
@@ -62,7 +65,7 @@ def expand(source: str, printed: Printed, place: str) -> str:
 def find_uses(source: str, place: str) -> list[Use]:
     """The outermost uses of our macros in a source, in order."""
     tokens = list(lex(source))
-    uses, index, around = [], 0, Around()
+    uses, index, around, tables = [], 0, Around(), Tables(source)
     while index < len(tokens):
         token = tokens[index]
         name = token.text[1:]
@@ -70,8 +73,9 @@ def find_uses(source: str, place: str) -> list[Use]:
         if token.kind == "command" and name in SHAPES:
             before = tokens[index - 2] if index > 1 else None
             arguments, end, index = read_arguments(source, tokens, index, token, place)
-            uses.append(Use(name, arguments, token.start, end, before, around.within))
+            uses.append(Use(name, arguments, token.start, end, before, around.within, tables.is_number(len(around.open))))
         else:
+            tables.pass_by(token, len(around.open))
             around.pass_by(token)
     return uses
 
@@ -147,7 +151,7 @@ def print_use(use: Use, printed: Printed, place: str) -> str:
     match use.name:
         case "val":
             shown = (squeeze(use.arguments[0]), key)
-            return printed.numbers[shown] if use.within in SIUNITX and shown in printed.numbers else look_up(printed.values, shown, place)
+            return printed.numbers[shown] if (use.cell or use.within in SIUNITX) and shown in printed.numbers else look_up(printed.values, shown, place)
         case "verdict":
             return look_up(printed.verdicts, key, place)
         case "prov":

@@ -24,7 +24,8 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
     "A404": (
         "An exemption matches another number of places than it says, or stands twice; or exemptions.yaml is not valid, and exempts nothing.",
         "An exemption that is wider than its reason lets typed results through.",
-        "Correct place, pattern or count (each is taken literally), give a reason in words, or remove it.",
+        'Correct it, or remove it. An entry is {place: manuscript/paper.tex, pattern: "140", count: 1, reason: the clinical threshold}: the file, the number '
+        "as it is typed there and no more, in how many places, and a reason in words.",
     ),
     "A405": (
         "Part of the manuscript could not be read: an open brace, formula or environment, or an included file that is missing or outside.",
@@ -114,7 +115,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
     "A504": (
         "The PDF was built from other sources than those that are here.",
         "What a reader sees is not what was audited.",
-        "dvc repro paper, or audit pdf.",
+        "audit pdf; or dvc repro paper, which sees a change in files only that are deps of its stage: figures, bibliography, sections too.",
     ),
     "A505": (
         "A bound value or verdict stands in the text layer of the PDF, and nobody can read it on the page: too small, as pale as its ground, or covered.",

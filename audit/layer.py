@@ -22,7 +22,8 @@ PACKAGES = "apt-get install --no-install-recommends texlive-latex-recommended te
 PAGE = re.compile(r'<page width="([\d.]+)" height="([\d.]+)">(.*?)</page>', re.DOTALL)
 WORD = re.compile(r'<word xMin="([-\d.]+)" yMin="([-\d.]+)" xMax="([-\d.]+)" yMax="([-\d.]+)">(.*?)</word>')
 KEPT = re.compile(r"[^A-Za-z0-9.,%-]+")
-SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2014": "-", "\u2010": "-", "\u2011": "-", "\u00ad": "-", "\u00d7": "", "\u00b7": ""})
+SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2014": "-", "\u2010": "-", "\u2011": "-", "\u00ad": "-", "\x15": "-", "\x16": "-", "\u00d7": "", "\u00b7": ""})
+"""Signs as they are compared; U+0015 and U+0016 are the dashes of a T1 font that names no characters."""
 BAND, SLACK = 16, 2.0
 GLUED, THIN = 0.1, 0.24
 """Up to which gap, in heights of the line, two words are one, or are held apart by a thin space."""
@@ -46,7 +47,7 @@ class Word:
 @lru_cache(maxsize=4096)
 def skeleton(text: str) -> str:
     """Letters, digits, points, commas, percent signs and hyphens of a text: what can be compared however it was set."""
-    if not text.isascii():
+    if not (text.isascii() and text.isprintable()):
         text = unicodedata.normalize("NFKD", text.translate(SIGNS)).translate(SIGNS)
     return KEPT.sub("", text)
 

@@ -12,10 +12,11 @@ from audit.document import SETTINGS, Document, load_document
 from audit.layer import call_poppler
 from audit.marks import Typeset, read_attached
 
-__all__ = ["STAMP", "bibliography_paths", "document_digest", "document_paths", "extract_text", "graphic_paths", "read_build", "read_stamp"]
+__all__ = ["STAMP", "bibliography_paths", "document_digest", "document_paths", "extract_text", "find_graphic", "graphic_paths", "read_build", "read_stamp"]
 
 STAMP = "AuditSources"
 GRAPHICS = ("", ".pdf", ".png", ".jpg", ".jpeg")
+SEARCHED = re.compile(r"\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}")
 
 
 def extract_text(path: Path) -> str:
@@ -43,11 +44,16 @@ def read_build(context: Context) -> tuple[str | None, str, Typeset | None]:
 def graphic_paths(context: Context, document: Document) -> list[Path]:
     """The figures that the document includes and that are files of the project."""
     folder = (context.root / context.config.paths.manuscript).parent
-    found = []
-    for argument, _ in document.included(frozenset({"includegraphics"})):
-        candidates = (folder / f"{argument}{suffix}" for suffix in GRAPHICS)
-        found += [next((path for path in candidates if path.is_file()), None)]
+    found = (find_graphic(folder, document, argument) for argument, _ in document.included(frozenset({"includegraphics"})))
     return [path for path in found if path is not None]
+
+
+def find_graphic(folder: Path, document: Document, name: str) -> Path | None:
+    """The file that `\\includegraphics` shows: in the manuscript's folder, or where a `\\graphicspath` of the sources or local packages points."""
+    scans = [*document.scans, *document.packages]
+    found = (SEARCHED.match(scan.reading.source, offset) for scan in scans for command, offset in scan.reading.commands if command == "graphicspath")
+    searched = ["", *(inner for match in found if match for inner in re.findall(r"\{([^{}]*)\}", match[1]))]
+    return next((path for where in searched for suffix in GRAPHICS if (path := folder / f"{where}{name}{suffix}").is_file()), None)
 
 
 def bibliography_paths(context: Context, document: Document) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -131,14 +131,14 @@ def parse_model(model: type[Model], value: Any, place: object) -> Model:
         json.dumps(value, allow_nan=False)
         return parsed
     except ValidationError as error:
-        what, details = describe_fault(error)
+        what, details = describe_fault(error, model)
         raise Refusal(place, what, **details) from None
     except (ValueError, TypeError, RecursionError) as error:
         cure = "write a finite number; put dates in quotes"
         raise Refusal(place, "holds a value that JSON cannot hold", observed=str(error), cure=cure) from None
 
 
-def describe_fault(error: ValidationError) -> tuple[str, dict[str, str]]:
+def describe_fault(error: ValidationError, model: type[BaseModel] | None = None) -> tuple[str, dict[str, str]]:
     """The first fault of a validation, a misspelt key before all, as `what` and the keywords of a Refusal."""
     faults = sorted(error.errors(include_url=False, include_context=False), key=lambda fault: fault["type"] != "extra_forbidden")
     fault, more = faults[0], f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -147,7 +147,7 @@ def describe_fault(error: ValidationError) -> tuple[str, dict[str, str]]:
         missing = [str(other["loc"][-1]) for other in faults if other["type"] == "missing" and other["loc"][:-1] == fault["loc"][:-1]]
         nearest = get_close_matches(str(fault["loc"][-1]), missing, n=1, cutoff=0.5)
         cure = f"write {nearest[0]}" if nearest else "remove it or correct its spelling"
-        return f"unknown key {key!r}{more}", {"expected": nearest[0] if nearest else "a key of its model", "observed": key, "cure": cure}
+        return f"unknown key {key!r}{more}", {"expected": nearest[0] if nearest else name_keys(model, fault["loc"]), "observed": key, "cure": cure}
     if fault["type"] == "missing":
         return f"key {key!r} is missing{more}", {"expected": key, "observed": "no such key", "cure": "add it"}
     shown = repr(fault.get("input"))
@@ -155,6 +155,16 @@ def describe_fault(error: ValidationError) -> tuple[str, dict[str, str]]:
     quoted = isinstance(fault.get("input"), str) and fault["type"] in ("float_type", "int_type", "bool_type")
     cure = "write it without quotes, as a number" if quoted else "correct the value"
     return f"{key or 'value'} is not valid{more}", {"expected": message, "observed": shown if len(shown) < 80 else shown[:77] + "...", "cure": cure}
+
+
+def name_keys(model: type[BaseModel] | None, place: tuple[int | str, ...]) -> str:
+    """The keys that may stand where an unknown one stands, as far as models lie plainly in models or lists of them."""
+    for part in place[:-1]:
+        field = model.model_fields.get(part) if model is not None and isinstance(part, str) else None
+        if isinstance(part, str):
+            held = [] if field is None else [field.annotation, *(item for item in get_args(field.annotation) if get_origin(field.annotation) is tuple)]
+            model = next((item for item in held if isinstance(item, type) and issubclass(item, BaseModel)), None)
+    return "a key of its model" if model is None else f"one of {', '.join(field.alias or name for name, field in model.model_fields.items())}"
 
 
 def refuse_fault(error: ValidationError) -> Refusal:

@@ -39,7 +39,9 @@ def main(what: str, form: str) -> int:
         print(json.dumps(as_object(context, what, found), indent=1, ensure_ascii=False))
         return HOLDS if found else FOUND
     if not found:
-        observed = f"nearest: {', '.join(found.nearest) or 'none'}"
+        keys = Keys.of(context)
+        absent = "".join(f"; absent or unreadable: {path}" for name, path in keys.paths.items() if keys.records[name] is None)
+        observed = f"nearest: {', '.join(found.nearest) or 'none'}{absent}"
         raise Refusal(what.strip() or "an empty text", "matches nothing", observed=observed, cure="name a number, a key, FILE:LINE or REGISTRATION.PREDICTION", code=FOUND)
     for line in as_text(context, found):
         click.echo(line)
@@ -122,7 +124,7 @@ def tell_places(places: Sequence[Place], none: str) -> Iterator[str]:
     """Each place with its sentence; a sentence that stands already above is not repeated."""
     last = ""
     for place in places or ():
-        pages = f", page {', '.join(place.pages)}" if place.pages else ""
+        pages = f", page {' or '.join(place.pages)}" if place.pages else ""
         does = {"\\ifverdict": "chooses", "\\claim": "which"}.get(place.command.partition("{")[0], "prints")
         yield row("used", f"{place.place}{pages}: {f'{place.command} {does} {place.text}' if place.command else 'prints it'}")
         if place.sentence and place.sentence != last:

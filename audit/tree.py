@@ -18,13 +18,12 @@ from audit.macro_texts import Printed, read_printed
 from audit.numbers.reader import read
 from audit.numbers.scan import decode, locate
 from audit.numbers.stream import Reading
-from audit.pdf import GRAPHICS
+from audit.pdf import find_graphic
 from audit.render import MACROS, generate, read_header
 
 __all__ = ["Tree", "collect_tree", "included_macros"]
 
 DEFINITIONS = re.compile(re.escape(PREAMBLE.rstrip()) + r".*?^\\makeatother\n", re.DOTALL | re.MULTILINE)
-SEARCHED = re.compile(r"\\graphicspath\s*\{((?:\s*\{[^{}]*\})+)\s*\}")
 BIBLIOGRAPHY = frozenset({"bibliography", "addbibresource"})
 FOLDERS = {"includegraphics": "figures", **dict.fromkeys(BIBLIOGRAPHY, "bibliography")}
 """Where a file from outside the manuscript's folder goes; others into `inputs`."""
@@ -145,7 +144,7 @@ def point_anew(tree: Tree, reading: Reading, place: str) -> str:
 
 def rename(tree: Tree, reading: Reading, command: str, name: str, place: str) -> str:
     """The name under which a source finds a file in the tree; one that LaTeX finds elsewhere, or that a macro computes, is left as it is."""
-    path = find_file(tree, reading, command, name)
+    path = find_file(tree, command, name)
     if path is None:
         return name
     moved = tree.add(path, FOLDERS[command]) if command in FOLDERS else tree.name(path, "inputs")
@@ -156,15 +155,14 @@ def rename(tree: Tree, reading: Reading, command: str, name: str, place: str) ->
     return kept if outside else name
 
 
-def find_file(tree: Tree, reading: Reading, command: str, name: str) -> Path | None:
+def find_file(tree: Tree, command: str, name: str) -> Path | None:
     """The file of the project that a command names, or None."""
     folder = tree.folder
     if command in BIBLIOGRAPHY:
         candidates = [folder / (name if name.endswith(".bib") else f"{name}.bib")]
     elif command in FOLDERS:
-        found = (SEARCHED.match(reading.source, offset) for command, offset in reading.commands if command == "graphicspath")
-        searched = ["", *(inner for match in found if match for inner in re.findall(r"\{([^{}]*)\}", match[1]))]
-        candidates = [folder / f"{where}{name}{suffix}" for where in searched for suffix in GRAPHICS]
+        figure = find_graphic(folder, load_document(tree.context), name)
+        candidates = [figure] if figure else []
     else:
         generated = folder / (name if name.endswith(".tex") else f"{name}.tex")
         within = generated.resolve().is_relative_to((tree.context.root / tree.context.config.paths.generated).resolve())

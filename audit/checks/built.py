@@ -11,6 +11,7 @@ from audit.pdf import read_build
 from audit.printed import compare_pdf, find_unprinted
 
 BUILD = "dvc repro paper, or audit pdf"
+AGAIN = "audit pdf, or dvc repro paper where its deps name what changed"
 
 
 def check_pdf(context: Context) -> Iterator[Finding]:
@@ -26,7 +27,7 @@ def check_pdf(context: Context) -> Iterator[Finding]:
         stamp, wanted, typeset = read_build(context)
         if typeset is None:
             what = "built from other sources" if stamp != wanted else "carries nothing of what LaTeX wrote down, or not of these bytes: another program saved it"
-            yield Finding(code="A504", place=name, what=what, expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=BUILD)
+            yield Finding(code="A504", place=name, what=what, expected=wanted[:12], observed=(stamp or "no digest")[:12], cure=AGAIN)
             return
         yield from find_unprinted(context, typeset.marks)
         yield from compare_pdf(context, path, typeset).findings

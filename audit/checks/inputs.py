@@ -8,7 +8,7 @@ from pathlib import Path
 from audit.context import Context
 from audit.document import load_document
 from audit.finding import Finding, Refusal, Severity
-from audit.pdf import document_paths, read_build
+from audit.pdf import GRAPHICS, document_paths, read_build
 
 CODE = "A506"
 
@@ -27,7 +27,9 @@ def check_inputs(context: Context) -> Iterator[Finding]:
     for name in read_files(context):
         if (context.root / name).resolve() not in audited:
             where = "lies outside the project, in no TeX distribution" if name.startswith("/") else "the audit did not read it"
-            yield Finding(code=CODE, place=name, what=f"LaTeX read this file and {where}", cure="load it by \\input or \\usepackage from beside the manuscript")
+            drawn = name.endswith(GRAPHICS[1:])
+            cure = "name the figure in full, without a macro" if drawn else "load it by \\input or \\usepackage from beside the manuscript"
+            yield Finding(code=CODE, place=name, what=f"LaTeX read this file and {where}", cure=cure)
 
 
 def read_files(context: Context) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def _fits(context: Context, path: str, record: dict[str, Any], schemas: dict[str
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         message = " ".join(faults[0].message.split())
         message = message if len(message) < 120 else message[:117] + "..."
-        yield Finding(code="A302", place=f"{path}:{key}" if key else path, what=f"does not fit {schema}: {message}{more}", cure=RERUN.format(path))
+        yield Finding(code="A302", place=f"{path}:{key}" if key else path, what=f"does not fit {schema}: {message}{more}", cure=f"{RERUN.format(path)}; or, where its kind has changed, write the schema anew")
 
 
 @cache

@@ -15,7 +15,8 @@ def check_read(context: Context) -> Iterator[Finding]:
     """Lines whose context could not be read, and files that are missing or lie elsewhere."""
     document = load_document(context)
     if document.main is None:
-        yield Finding(code=CODE, severity=Severity.NOTE, place=context.config.paths.manuscript, what="no manuscript; its numbers were not read")
+        cure = "write it, or name it in audit.toml under [paths]: manuscript, generated, pdf, exemptions"
+        yield Finding(code=CODE, severity=Severity.NOTE, place=context.config.paths.manuscript, what="no manuscript; its numbers were not read", cure=cure)
         return
     for place, reason in document.broken:
         yield Finding(code=CODE, severity=Severity.UNCHECKED, place=place, what=reason, cure="restore the file, or remove the command")

@@ -203,7 +203,7 @@ def test_outside_a_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("version = 1\n[paths]\nresutls = 'x'\n", "unknown key 'paths.resutls'"),
+        ("version = 1\n[paths]\nresutls = 'x'\n", "unknown key 'paths.resutls'; expected one of prereg, results, schemas, parameters, manuscript, generated, pdf, exemptions,"),
         ("version = 2\n", "version is not valid"),
         ("version = \n", "not readable as TOML"),
         ("version = 1\n[records]\nmain = '/etc/passwd'\n", "a path leaves the project"),

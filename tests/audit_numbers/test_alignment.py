@@ -11,6 +11,7 @@ from forged_pdf import MACROS, PDF, TEX, copy, findings, forge, lines, rebuild, 
 from paper_project import Paper
 
 from audit.building import main
+from audit.layer import skeleton
 from audit.marks import attach, read_attached
 
 END = "\\end{document}"
@@ -231,3 +232,9 @@ def test_values_in_drawings_are_found_in_order(tmp_path: Path) -> None:
     paper.replace(MACROS, "{audit@val@@main.untreated.close}{0.95}", "{audit@val@@main.untreated.close}{0.85}")
     typeset(paper)
     assert any(line.startswith("A502") and "main.untreated.close" in line for line in lines(paper))
+
+
+def test_dashes_of_a_font_that_names_no_characters() -> None:
+    """A T1 font in bitmaps has its dashes at U+0015 and U+0016: a range there is the range that was bound."""
+    assert skeleton("(1.29\x151.52)") == skeleton("(1.29\u20131.52)") == "1.29-1.52"
+    assert skeleton("4\x16x") == "4-x"

@@ -186,3 +186,12 @@ def test_in_a_terminal_it_asks(paper: Paper) -> None:
     os.close(theirs)
     os.close(ours)
     assert said(paper) == rf"The gap was \val{{{GAP}}} nats."
+
+
+def test_a_comma_that_would_go_is_asked_about(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
+    """1,404 is printed 1404: `--yes` changes no digit group; 12,345 is printed as it is typed, and bound."""
+    paper.record("results/analyse/main.json", main_record() | {"small": quantity(1404, 0, style="integer"), "large": quantity(12345, 0, style="integer")})
+    say(paper, "We saw 1,404 cases, then 12,345 cases.")
+    main([], yes=True)
+    assert said(paper) == r"We saw 1,404 cases, then \val{main.large} cases."
+    assert "it would be printed otherwise" in capsys.readouterr().out

@@ -78,6 +78,28 @@ def test_error_without_a_line_is_still_one_line() -> None:
     assert str(first_error("! Emergency stop.\n<*> x", ".", "manuscript/paper.tex")).startswith("manuscript/paper.tex: LaTeX: Emergency stop.")
 
 
+STOPPED = {
+    "package": ("\\usepackage{nosuchpackage}\\begin{document}", "manuscript/paper.tex:2: LaTeX: LaTeX Error: File `nosuchpackage.sty' not found."),
+    "database": ("\\begin{document}\\cite{x}\\bibliographystyle{plain}\\bibliography{nosuch}", "nosuch.bib: the bibliography names this file and it is missing"),
+    "entry": ("\\begin{document}\\cite{x}\\bibliographystyle{plain}\\bibliography{open}", "open.bib:1: BibTeX: Illegal end of database file"),
+    "bytes": ("\\begin{document}\\cite{x}\\bibliographystyle{plain}\\bibliography{latin}", "the bibliography, at line 5 of the .bbl made from it: LaTeX: LaTeX Error: Invalid UTF-8 byte"),
+    "key": ("\\input{generated/macros}\\begin{document}\\val{main.untreated.close}", "No value for `main.untreated.close'.; cure: audit render, where the key is right"),
+}
+
+
+@pytest.mark.parametrize(("source", "said"), STOPPED.values(), ids=STOPPED)
+def test_what_stopped_latex_is_said(paper: Paper, tmp_path: Path, source: str, said: str) -> None:
+    """The cause and its file, not TeX's last words: a missing package, a bibliography that is missing, broken or not in UTF-8, a key not rendered."""
+    paper.render()
+    paper.write("manuscript/open.bib", "@book{x, title={A")
+    (paper.root / "manuscript/latin.bib").write_bytes(b"@book{x, title={M\xfcller}, author={A}, publisher={P}, year={2001}}\n")
+    paper.write("manuscript/paper.tex", f"\\documentclass{{article}}\n{source}\\end{{document}}\n")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(Refusal) as refused:
+        build(paper.context, tmp_path / "out")
+    assert said in str(refused.value)
+
+
 def test_generated_files_name_their_records(paper: Paper) -> None:
     """Each starts with the digests of the records it came from."""
     files = generate(paper.context).files

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from paper_project import TEMPLATE, Paper, main_record, quantity
+from paper_project import MINE, TEMPLATE, Paper, main_record, quantity
 
 from audit.building import build, main
+from audit.checks import TABLE
+from audit.clean import main as export
 from audit.finding import Refusal
 from audit.pdf import extract_text
 
@@ -23,17 +25,17 @@ PLACES = {
     "thousands": (r"\val{main.large} or $\val{main.large}$.", "12,345 or 12,345."),
     "list and footnote": (rf"\begin{{description}}\item[\val{{{U}.share}}] item\footnote{{Of \val{{{U}.neg}}.}}\end{{description}}", "31.2% item"),
     "tabularx": (rf"\begin{{tabularx}}{{5cm}}{{lX}} a & \val{{{U}.neg}} \\ \end{{tabularx}}", "a −0.22"),
-    "num": (rf"\num{{\val{{{U}.neg}}}}, $\num{{\val[fixed.2]{{{U}.gap}}}}$, \num{{\val{{{U}.tiny}}}}, \num{{\val{{main.large}}}}.", "−0.22, 0.09, 1.2 × 10−5 , 12,345."),
+    "num": (rf"\num{{\val{{{U}.neg}}}}, $\num{{\val[fixed.2]{{{U}.gap}}}}$, \num{{\val{{{U}.tiny}}}}, \num{{\val{{main.large}}}}.", "−0.22, 0.09, 1.2 × 10−5 , 12 345."),
     "qty": (rf"\qty{{\val{{{U}.gap}}}}{{\metre}}, \SI{{\val{{{U}.neg}}}}{{\metre}}.", "0.0887 m, −0.22 m."),
     "ranges and lists": (
         rf"\numrange{{\val{{main.low}}}}{{\val{{main.mean}}}} or \qtyrange{{\val{{{U}.neg}}}}{{\val{{main.mean}}}}{{\metre}} or \numlist{{\val{{main.low}};\val{{main.mean}};\val{{{U}.gap}}}}.",
         "0.25 to 0.50 or −0.22 m to 0.50 m or 0.25, 0.50 and 0.0887.",
     ),
     "column S without a format": (
-        rf"\begin{{tabular}}{{lS}} e & \val{{{U}.neg}} \\ f & \val{{main.large}} \\ g & \val[fixed.4]{{main.mean}} \\ \end{{tabular}}", "e −0.22 f 12,345 g 0.5000",
+        rf"\begin{{tabular}}{{lS}} e & \val{{{U}.neg}} \\ f & \val{{main.large}} \\ g & \val[fixed.4]{{main.mean}} \\ \end{{tabular}}", "e −0.22 f 12 345 g 0.5000",
     ),
     "column S": (
-        rf"\begin{{tabular}}{{lS[table-format=-5.4]}} & {{of \val{{main.mean}}}} \\ b & \val{{{U}.neg}} \\ c & \val[fixed.2]{{{U}.gap}} \\ d & \val{{main.large}} \\ \end{{tabular}}", "of 0.50 b −0.22 c 0.09 d 12,345",
+        rf"\begin{{tabular}}{{lS[table-format=-5.4]}} & {{of \val{{main.mean}}}} \\ b & \val{{{U}.neg}} \\ c & \val[fixed.2]{{{U}.gap}} \\ d & \val{{main.large}} \\ \end{{tabular}}", "of 0.50 b −0.22 c 0.09 d 12 345",
     ),
 }  # fmt: skip
 HEAD = r"""\documentclass{book}\usepackage{booktabs,amsmath,tabularx,siunitx,hyperref}
@@ -67,6 +69,26 @@ def test_every_place_prints_the_value(paper: Paper, capsys: pytest.CaptureFixtur
     assert main() == 0, capsys.readouterr().out
     text = " ".join(extract_text(Path("manuscript/paper.pdf")).split())
     assert [name for name, (_, shown) in PLACES.items() if shown not in text] == [], text
+
+
+@pytest.mark.parametrize("around", ["{}", r"\noindent\resizebox{{3cm}}{{!}}{{{}}}"], ids=["plain", "scaled"])
+@pytest.mark.parametrize(("setup", "shown"), [("", "1404, 12 345"), ("group-separator={,},group-minimum-digits=4", "1,404, 12,345"), ("group-digits=none", "1404, 12345")])
+def test_siunitx_groups_as_it_was_told(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], setup: str, shown: str, around: str
+) -> None:
+    """In numbers and columns alike: the value is found however its thousands are parted, and plain siunitx prints the exported source so too."""
+    paper.record("results/analyse/main.json", main_record() | {"small": quantity(1404, 0, style="integer"), "large": quantity(12345, 0, style="integer")})
+    table = r"\begin{tabular}{l@{ }S[table-format=-5.3]*{2}{S}} a & \val{main.small} & {\val{main.large}} \\ \multicolumn{3}{c}{\val{main.large}} & \val{main.untreated.tiny} \\ & \val{main.untreated.neg} & \val{main.large} \\ \end{tabular}"
+    write(paper, rf"\sisetup{{{setup}}}\num{{\val{{main.small}}}}, \num{{\val{{main.large}}}}" "\n\n" + around.format(table))
+    paper.replace("manuscript/paper.tex", "{booktabs,", "{graphicx,booktabs,")
+    paper.render()
+    assert main() == 0, capsys.readouterr().out
+    text = " ".join(extract_text(Path("manuscript/paper.pdf")).replace("\u2009", " ").split())
+    assert shown in text
+    paper.write("results/audit/findings.json", '{"findings": []}')
+    monkeypatch.setattr("audit.verify.TABLE", tuple(check for check in TABLE if check.name in MINE))
+    export("build/tree")
+    assert "\\num{1404}, \\num{12345}" in Path("build/tree/paper.tex").read_text()
 
 
 def test_headings_captions_and_bookmarks(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:

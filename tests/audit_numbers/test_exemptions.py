@@ -108,7 +108,7 @@ INVALID = {
     "no count at all": (entry("0.99", 0), "greater than or equal to 1"),
     "an empty pattern": (entry("", 2), "at least 1 character"),
     "a number in place of a text": (f"place: {TEX}, pattern: 0.99, reason: {REASON}, count: 2", "expected a valid string; found 0.99"),
-    "another key": (entry("0.99", 2) + ", regex: true", "unknown key 'exemptions.0.regex'"),
+    "another key": (entry("0.99", 2) + ", regex: true", "unknown key 'exemptions.0.regex'; expected one of place, pattern, reason, count;"),
     "our macro": (entry("\\val"), "our own macros are never exempted"),
     "our macro without its stroke": (entry("claim"), "our own macros are never exempted"),
     "what lies below our macros": (entry("\\audit@val"), "our own macros are never exempted"),

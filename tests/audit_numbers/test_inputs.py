@@ -11,8 +11,10 @@ from forged_pdf import MACROS, PDF, TEX, rebuild
 from paper_project import Paper, main_record
 
 from audit.digest import sha256_bytes, sha256_file
+from audit.document import load_document
 from audit.finding import Refusal
 from audit.numbers.scan import scan_file
+from audit.pdf import graphic_paths
 from audit.records import RunLog, write_record
 
 END = "\\end{document}"
@@ -73,6 +75,16 @@ def test_figures_of_no_run_and_drawings_are_noted(paper: Paper) -> None:
     found = lines(paper)
     assert len(found) == 2 and all(" note: not read: " in line for line in found)
     assert found[0].startswith(f"A507 {OTHER}") and "the numbers of a tikzpicture are drawn by the source" in found[1]
+
+
+@pytest.mark.parametrize("spelled", ["{../results/figures/}", "{nowhere/}{../results/figures/}", " {../results/figures/} "])
+def test_a_figure_is_found_where_graphicspath_points(paper: Paper, spelled: str) -> None:
+    """One of a logged run is nothing to say, one of no run is noted; neither is a file that the audit did not read."""
+    paper.replace(TEX, "{../results/figures/gap}", "{gap}")
+    paper.replace(TEX, "\\title", f"\\graphicspath{{{spelled}}}\\title")
+    assert [path.name for path in graphic_paths(paper.context, load_document(paper.context))] == ["gap.pdf"]
+    paper.replace(TEX, END, "\\includegraphics{share.pdf}\n% \\graphicspath{{elsewhere/}}\n" + END)
+    assert [line.partition(" note")[0] for line in lines(paper)] == [f"A507 {OTHER}"]
 
 
 def test_another_document_is_noted(paper: Paper) -> None:

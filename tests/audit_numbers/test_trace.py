@@ -171,12 +171,12 @@ def test_provenance_is_traced_to_its_files(paper: Paper, capsys: pytest.CaptureF
 
 
 def test_pages_of_a_build(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a PDF was built, the pages are named, each once."""
+    """Where a PDF was built, the pages that show the value are named, each once."""
     paper.replace("manuscript/paper.tex", "Of \\val{pilot.of}", "\\newpage Still \\val{main.untreated.gap}. Of \\val{pilot.of}")
     paper.render()
     assert build_pdf() == 0
     capsys.readouterr()
-    assert "manuscript/paper.tex:4:17, page 1, 2: \\val{main.untreated.gap}" in trace(capsys, "0.0887")[1]
+    assert "manuscript/paper.tex:4:17, page 1 or 2: \\val{main.untreated.gap}" in trace(capsys, "0.0887")[1]
     assert "page 2: \\verdict{pilot.P1} prints met" in trace(capsys, "pilot.P1")[1]
 
 
@@ -281,3 +281,9 @@ def test_sentences(source: str, wanted: str) -> None:
     """From a full stop, paragraph, environment or caption to the next, and never out of the middle of an argument."""
     place = source.index("@")
     assert sentence_at(source, place, place + 1) == wanted
+
+
+def test_a_record_that_is_not_here_is_said(paper: Paper, capsys: pytest.CaptureFixture[str]) -> None:
+    """A right key of an absent record is not called misspelt and no more."""
+    (paper.root / "results/analyse/main.json").unlink()
+    assert "absent or unreadable: results/analyse/main.json; cure" in " ".join(map(str, trace(capsys, "main.untreated.gap")))
