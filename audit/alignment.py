@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from audit.ink import Box
 from audit.layer import SLACK, Page, Word, skeleton
@@ -62,6 +63,8 @@ class Alignment:
     """Marks with the places of their text on the page."""
     tiny: list[Mark] = field(default_factory=list)
     """Marks whose text nobody can read for its size."""
+    joined: list[Token] = field(default_factory=list)
+    """Values that stand so close, or so close behind a point, that a reader takes them for another number."""
 
     def blanked(self, page: Page) -> str:
         """A page's text with what is accounted for blanked out."""
@@ -90,6 +93,7 @@ def align(pages: list[Page], marks: Sequence[tuple[Mark, str]], scaled: Callable
             if spans[index] is None and (scaled(mark) or not words_near(page, mark, AWAY)):
                 spans[index] = find_between(page, wanted, spans, index)
             settle(found, page, mark, wanted, spans[index])
+        found.joined += join(page, spans)
     found.bare += [(mark, "no such page") for mark, _ in marks if mark.page > len(pages) or mark.page < 1]
     return found
 
@@ -118,6 +122,19 @@ def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[in
     found.standing.append((mark, boxes_of(page, [place[offset] for offset in range(*span)])))
     if max(page.words[index].height for index in {page.word_at(span[0]), page.word_at(span[1] - 1)}) < SMALLEST:
         found.tiny.append(mark)
+
+
+def join(page: Page, spans: Sequence[tuple[int, int] | None]) -> Iterator[Token]:
+    """The numbers that a page makes of values with nothing or only a point between them, and of one behind a point."""
+    place, text = places_of(page), page.text
+    values = sorted((place[span[0]], place[span[1] - 1] + 1) for span in spans if span and span[1] > span[0])
+    for (begun, end), (start, last) in pairwise([(0, 0), *values]):
+        if not text[start].isdigit():
+            continue
+        if end and text[end - 1].isdigit() and text[end:start] in ("", "."):
+            yield Token(text[begun:last], page.number, begun, last)
+        elif text[:start].endswith((" .", "\n.")):
+            yield Token(text[start - 1 : last], page.number, start - 1, last)
 
 
 def boxes_of(page: Page, places: list[int]) -> list[Box]:

@@ -87,7 +87,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Read the line: it names the file that gave no answer.",
     ),
     "A501": (
-        "The PDF is not built here (a note), or could not be read.",
+        "The PDF is not built here (a note), or it, or what it was built from, could not be read.",
         "Its numbers were not compared with the records.",
         "dvc repro paper, or audit pdf; install poppler-utils to read it.",
     ),
@@ -97,7 +97,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "audit render, audit pdf; where that does not help, look at the place that the line names.",
     ),
     "A503": (
-        "The PDF shows a number that no macro of ours printed and that neither sources, figures, bibliography nor LaTeX account for, or digits glued to a bound value.",
+        "The PDF shows a number that no macro of ours printed and that neither sources, figures, bibliography nor LaTeX account for, or bound values run together with digits or with each other.",
         "It was typed where the scanner does not look, drawn, computed by LaTeX, or edited in.",
         "Find the number by the page and the words around it, and cite it with \\val.",
     ),

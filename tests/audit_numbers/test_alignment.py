@@ -86,6 +86,9 @@ HIDDEN: dict[str, tuple[str, str, str]] = {
     "digits by their numbers": (r"It was 0.\char57 \char55 \char55 \ nats.", "A503", "number 0.977 in the PDF"),
     "active digits": (r"{\catcode`\7=13 \gdef7{9}}\catcode`\7=13 It was 0.87 nats.\catcode`\7=12 ", "A503", "number 0.89 in the PDF"),
     "an evaluator": (r"It was 0.\the\numexpr 970+7\relax\ nats.", "A503", "number 0.977 in the PDF"),
+    "two values as one": (r"It took \val{pilot.of}\val[n]{main.untreated.recovered} of these.", "A503", "number 210 in the PDF"),
+    "two values as a fraction": (r"It was \val{pilot.of}.\val{pilot.met} nats.", "A503", "number 2.1 in the PDF"),
+    "a value behind a point": (r"It was .\val[n]{main.untreated.recovered} nats.", "A503", "number .10 in the PDF"),
     "roman and register": (r"\count255=977 It was 0.\number\count255 \ nats.", "A503", "number 0.977 in the PDF"),
 }  # fmt: skip
 
@@ -98,6 +101,16 @@ def test_what_nobody_sees_is_not_shown_and_what_tex_computes_has_no_source(tmp_p
     paper.replace(TEX, END, "More text stands here. " + text + " And here.\n" + END)
     rebuild(paper)
     assert any(line.startswith(code) and words in line for line in lines(paper)), lines(paper)
+
+
+def test_values_side_by_side_are_two(tmp_path: Path) -> None:
+    """In a fraction, a power, a list, a range, a product, cells of a table, and at the end of a sentence."""
+    a, b = r"\val{pilot.of}", r"\val[n]{main.untreated.recovered}"
+    paper = Paper(tmp_path / "p")
+    text = f"$\\frac{{{a}}}{{{b}}}$, {a}/{b}, ${a}^{{{b}}}$, $x_{{{a}}}^{{{b}}}$, ({a},{b}), {a}--{b}, ${a}\\cdot{b}$, {a} {b}, ${a}\\ {b}$. It was {a}. {b} were."
+    paper.replace(TEX, END, text + f"\n\n\\begin{{tabular}}{{@{{}}r@{{ }}l@{{}}}} {a} & {b} \\\\ {a} & {b} \\end{{tabular}}\n" + END)
+    rebuild(paper)
+    assert lines(paper) == []
 
 
 UNSEEN = {

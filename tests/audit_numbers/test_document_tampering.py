@@ -246,6 +246,7 @@ def copy(built: Paper, root: Path) -> Paper:
 PDF_ACTS: dict[str, tuple[str, Callable[[Paper], None], str]] = {
     "built from other sources": ("A504", add("More text."), "built from other sources"),
     "no PDF at all": ("A501", lambda paper: (paper.root / "manuscript/paper.pdf").unlink(), "not built here"),
+    "no generated files": ("A501", lambda paper: shutil.rmtree(paper.root / "manuscript/generated"), "could not check: the generated files that it was built from are not here"),
     "no PDF but a text": ("A501", lambda paper: paper.write("manuscript/paper.pdf", "text"), "not readable as a PDF"),
 }
 
