@@ -130,6 +130,7 @@ def test_a_verdict_that_nobody_sees_is_not_shown(tmp_path: Path, text: str) -> N
     paper.replace(TEX, "P1 was \\verdict{pilot.P1}", text)
     rebuild(paper)
     assert any(line.startswith(("A508", "A406")) and "the verdict of pilot.P1" in line for line in lines(paper)), lines(paper)
+    assert not any(finding.code in ("A508", "A406") for finding in paper.report("pdf", "shown").findings)
 
 
 def test_neither_a_comment_nor_text_after_the_end_shows_a_verdict(tmp_path: Path) -> None:
