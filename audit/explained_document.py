@@ -77,9 +77,9 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Claim less, say that it is close, or leave it and know it.",
     ),
     "A419": (
-        "The text around a \\val gives it another unit than its quantity has, a percent sign, a power of ten or a minus sign (a note).",
-        "The right key may stand in the wrong sentence, and 0.95% is no 0.95.",
-        "Cite the quantity that the sentence is about, in a form that prints all of it, or correct the text.",
+        "The text behind a \\val names another unit than that of its quantity (a note).",
+        "The right key may stand in the wrong sentence.",
+        "Cite the quantity that the sentence is about, or correct the word.",
     ),
     "A500": (
         "A check of the document stopped before its end.",

@@ -194,7 +194,7 @@ TABLE: tuple[Check, ...] = (
     Check(("A407",), "constructs", "nothing redefines our macros or prints numbers otherwise", constructs.check_constructs),
     Check(("A408",), "templates", "every template renders from the records", template_files.check_templates, needs_history=True),
     Check(("A409",), "rounding", "no printed form lies on the other side of its target, or says none or all", rounded.check_rounding, count=rounded.count_rounding),
-    Check(("A419",), "units", "no text gives a cited value another unit, sign or size", units.check_units),
+    Check(("A419",), "units", "no cited value is followed by another unit than its own", units.check_units),
     Check(("A507",), "figures", "each figure is what its run made from these records", figures.check_figures, count=figures.count_figures),
     Check(("A403",), "generated", "generated files are what the records give now", stale.check_generated, "after"),
     Check(("A501", "A502", "A503", "A504", "A505", "A508"), "pdf", "the PDF shows the numbers of these sources and no others", built.check_pdf, "after"),
