@@ -109,6 +109,19 @@ def find_apart(page: Page, marks: Sequence[tuple[Mark, str]]) -> list[tuple[int,
     return spans
 
 
+def join(page: Page, spans: Sequence[tuple[int, int] | None]) -> Iterator[Token]:
+    """The numbers that a page makes of values with nothing or only a point between them, and of one behind a point."""
+    place, text = places_of(page), page.text
+    values = sorted((place[span[0]], place[span[1] - 1] + 1) for span in spans if span and span[1] > span[0])
+    for (begun, end), (start, last) in pairwise([(0, 0), *values]):
+        if not text[start].isdigit():
+            continue
+        if end and text[end - 1].isdigit() and text[end:start] in ("", "."):
+            yield Token(text[begun:last], page.number, begun, last)
+        elif text[:start].endswith((" .", "\n.")):
+            yield Token(text[start - 1 : last], page.number, start - 1, last)
+
+
 def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[int, int] | None) -> None:
     """Note what was found for one mark."""
     if span is None:
@@ -122,19 +135,6 @@ def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[in
     found.standing.append((mark, boxes_of(page, [place[offset] for offset in range(*span)])))
     if max(page.words[index].height for index in {page.word_at(span[0]), page.word_at(span[1] - 1)}) < SMALLEST:
         found.tiny.append(mark)
-
-
-def join(page: Page, spans: Sequence[tuple[int, int] | None]) -> Iterator[Token]:
-    """The numbers that a page makes of values with nothing or only a point between them, and of one behind a point."""
-    place, text = places_of(page), page.text
-    values = sorted((place[span[0]], place[span[1] - 1] + 1) for span in spans if span and span[1] > span[0])
-    for (begun, end), (start, last) in pairwise([(0, 0), *values]):
-        if not text[start].isdigit():
-            continue
-        if end and text[end - 1].isdigit() and text[end:start] in ("", "."):
-            yield Token(text[begun:last], page.number, begun, last)
-        elif text[:start].endswith((" .", "\n.")):
-            yield Token(text[start - 1 : last], page.number, start - 1, last)
 
 
 def boxes_of(page: Page, places: list[int]) -> list[Box]:
