@@ -103,6 +103,14 @@ def test_what_nobody_sees_is_not_shown_and_what_tex_computes_has_no_source(tmp_p
     assert any(line.startswith(code) and words in line for line in lines(paper)), lines(paper)
 
 
+def test_a_page_without_a_word_is_read(tmp_path: Path) -> None:
+    """An empty page between others stops no check."""
+    paper = Paper(tmp_path / "p")
+    paper.replace(TEX, END, "\\newpage\\thispagestyle{empty}\\null\\newpage It ends here.\n" + END)
+    rebuild(paper)
+    assert lines(paper) == []
+
+
 def test_values_side_by_side_are_two(tmp_path: Path) -> None:
     """In a fraction, a power, a list, a range, a product, cells of a table, and at the end of a sentence."""
     a, b = r"\val{pilot.of}", r"\val[n]{main.untreated.recovered}"
