@@ -44,6 +44,15 @@ def lines(paper: Paper, *disabled: str) -> list[str]:
     return [finding.line() for finding in paper.report("generated", *disabled).findings if finding.code in ("A506", "A507")]
 
 
+@pytest.mark.parametrize("name", ["h.tex", "tables/h.tex.j2", "own.sty", "own.cls", "own.bst", "own.cfg", "own.def"])
+def test_a_name_without_a_file_is_none(paper: Paper, name: str) -> None:
+    """A link to nothing, or a folder of that name, stops no check and changes no digest."""
+    rebuild(paper)
+    for act in (lambda path: path.symlink_to("/nowhere/at/all"), lambda path: (path.unlink(), path.mkdir())):
+        act(paper.root / "manuscript" / name)
+        assert [finding.line() for finding in paper.report().findings if finding.severity is not Severity.NOTE] == []
+
+
 def test_a_figure_of_a_logged_run_is_nothing_to_say(paper: Paper) -> None:
     """Made from the records that are here, and the one that the log names: neither finding nor note."""
     assert lines(paper) == []
@@ -77,15 +86,6 @@ def test_another_document_is_noted(paper: Paper) -> None:
     """A second document beside the audited one is named."""
     paper.write("manuscript/submitted.tex", "\\documentclass{article}")
     assert [line.split(":")[0] for line in lines(paper)] == ["A506 manuscript/submitted.tex note"]
-
-
-@pytest.mark.parametrize("name", ["h.tex", "tables/h.tex.j2", "own.sty", "own.cls", "own.bst", "own.cfg", "own.def"])
-def test_a_name_without_a_file_is_none(paper: Paper, name: str) -> None:
-    """A link to nothing, or a folder of that name, stops no check and changes no digest."""
-    rebuild(paper)
-    for act in (lambda path: path.symlink_to("/nowhere/at/all"), lambda path: (path.unlink(), path.mkdir())):
-        act(paper.root / "manuscript" / name)
-        assert [finding.line() for finding in paper.report().findings if finding.severity is not Severity.NOTE] == []
 
 
 def read_by_a_package(paper: Paper) -> None:
