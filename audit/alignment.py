@@ -90,7 +90,7 @@ def align(pages: list[Page], marks: Sequence[tuple[Mark, str]], scaled: Callable
         here = [(mark, wanted) for mark, wanted in marks if mark.page == page.number]
         spans = find_apart(page, here)
         for index, (mark, wanted) in enumerate(here):
-            if spans[index] is None and (scaled(mark) or not words_near(page, mark, AWAY)):
+            if spans[index] is None and (scaled(mark) or (is_on(page, mark) and not words_near(page, mark, AWAY))):
                 spans[index] = find_between(page, wanted, spans, index)
             settle(found, page, mark, wanted, spans[index])
         found.joined += join(page, spans)
@@ -179,6 +179,11 @@ def find_at(page: Page, mark: Mark, wanted: str) -> tuple[int, int] | None:
             if end is not None:
                 return start, end
     return None
+
+
+def is_on(page: Page, mark: Mark) -> bool:
+    """Whether a mark lies within the edges of its page."""
+    return 0 <= mark.x <= page.width and 0 <= mark.y <= page.height
 
 
 def begins_near(page: Page, mark: Mark, wanted: str) -> bool:

@@ -127,6 +127,8 @@ UNSEEN = {
     "a box that nobody uses": r"\setbox0=\hbox{\verdict{pilot.P1}}",
     "a box under another name": r"\newsavebox{\mybox}\sbox{\mybox}{\verdict{pilot.P1}}",
     "print too small": r"\scalebox{0.2}{\verdict{pilot.P1}}",
+    "print beside the page": r"\makebox[0pt]{\hspace{2000pt}\verdict{pilot.P1}}",
+    "print below the page": r"\raisebox{-2000pt}[0pt][0pt]{\verdict{pilot.P1}}",
 }
 
 
