@@ -26,8 +26,6 @@ ERROR = re.compile(r"^(?:\./)?(?P<file>[^\n:]+\.\w+):(?P<line>\d+): (?P<what>.+)
 UNWATCHED = "$hash_calc_ignore_pattern{'aux'} = '^%audit-val';"
 """Places are written anew in each run; they alone are no reason for another."""
 FATAL = re.compile(r"^! (?P<what>.+)$", re.MULTILINE)
-UNDEFINED = re.compile(r"Undefined control sequence\.\n[^\n]*(\\\S+)\s*\n")
-"""TeX shows what it had read when it stopped: the last name is the one that nothing defines."""
 
 
 def main() -> int:
@@ -90,12 +88,14 @@ def run_latex(source: Path, folder: Path, digest: str) -> subprocess.CompletedPr
 
 
 def first_error(log: str, folder: str, manuscript: str) -> Refusal:
-    """The first error of a LaTeX log as one line with file and line; a file that is not found is said above the place where LaTeX stops."""
-    found, fatal, undefined = ERROR.search(log), FATAL.search(log), UNDEFINED.search(log)
-    said = min((match for match in (found, fatal) if match), key=re.Match.start, default=None)
-    what = said["what"] if said else (log.strip().splitlines() or ["no message"])[-1]
-    place = f"{os.path.normpath(os.path.join(folder, found['file']))}:{found['line']}" if found else manuscript
-    return Refusal(place, f"LaTeX: {what.strip()}", observed=undefined[1] if undefined else "", cure="repair the source; the old PDF is kept")
+    """The first error of a LaTeX log as one line with file and line."""
+    found = ERROR.search(log)
+    if found:
+        place = os.path.normpath(os.path.join(folder, found["file"])) if not os.path.isabs(found["file"]) else found["file"]
+        return Refusal(f"{place}:{found['line']}", f"LaTeX: {found['what'].strip()}", cure="repair the source; the old PDF is kept")
+    fatal = FATAL.search(log)
+    what = fatal["what"] if fatal else (log.strip().splitlines() or ["no message"])[-1]
+    return Refusal(manuscript, f"LaTeX: {what.strip()}", cure="repair the source; the old PDF is kept")
 
 
 def find_redefined(context: Context, lines: list[str]) -> list[Finding]:

@@ -73,25 +73,6 @@ def test_missing_latex_is_one_line(paper: Paper, monkeypatch: pytest.MonkeyPatch
     assert refused.value.code == 2
 
 
-ERRORS = {
-    "package": ("\\begin{document}", "\\usepackage{nosuchpackage}\\begin{document}", r"paper\.tex:\d+: LaTeX: LaTeX Error: File `nosuchpackage\.sty' not found"),
-    "class": ("{article}", "{nosuchclass}", r"paper\.tex:\d+: LaTeX: LaTeX Error: File `nosuchclass\.cls' not found"),
-    "input": ("P1 was", "\\input{gone} P1 was", r"paper\.tex:10: LaTeX: LaTeX Error: File `gone\.tex' not found"),
-    "macro": ("P1 was", "\\textbf{P1 \\gone} was", r"paper\.tex:10: LaTeX: Undefined control sequence\.; found \\gone; cure"),
-    "two macros of one name": ("P1 was", "\\newcommand\\x{a}\\newcommand\\x{b}P1 was", r"paper\.tex:10: LaTeX: LaTeX Error: Command \\x already defined"),
-}
-
-
-@pytest.mark.parametrize(("old", "new", "words"), ERRORS.values(), ids=ERRORS)
-def test_latex_error_says_what_is_not_there(paper: Paper, old: str, new: str, words: str) -> None:
-    """A file or macro that nothing gives is named, not only the place where LaTeX stopped."""
-    paper.render()
-    paper.replace("manuscript/paper.tex", old, new)
-    with pytest.raises(Refusal, match=words) as refused:
-        main()
-    assert refused.value.code == 2 and "\n" not in str(refused.value)
-
-
 def test_error_without_a_line_is_still_one_line() -> None:
     """A fatal error that names no file is passed on."""
     assert str(first_error("! Emergency stop.\n<*> x", ".", "manuscript/paper.tex")).startswith("manuscript/paper.tex: LaTeX: Emergency stop.")
