@@ -7,7 +7,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Read the line: it names the file that gave no answer.",
     ),
     "A401": (
-        "A measured number is typed into the manuscript or a template.",
+        "A measured number is typed into the manuscript or a template; as a note: what verbatim text and listings show was not checked.",
         "It stays when the result moves, and nobody can say which run it came from.",
         "Cite it with \\val{record.path}; or, where it is no result, exempt it in exemptions.yaml with a reason.",
     ),
