@@ -93,7 +93,7 @@ def align(pages: list[Page], marks: Sequence[tuple[Mark, str]], scaled: Callable
             if spans[index] is None and (scaled(mark) or (is_on(page, mark) and not words_near(page, mark, AWAY))):
                 spans[index] = find_between(page, wanted, spans, index)
             settle(found, page, mark, wanted, spans[index])
-        found.joined += join(page, spans)
+        found.joined += join(page, [(mark.y, span) for (mark, _), span in zip(here, spans, strict=True) if span and span[1] > span[0]])
     found.bare += [(mark, "no such page") for mark, _ in marks if mark.page > len(pages) or mark.page < 1]
     return found
 
@@ -109,14 +109,14 @@ def find_apart(page: Page, marks: Sequence[tuple[Mark, str]]) -> list[tuple[int,
     return spans
 
 
-def join(page: Page, spans: Sequence[tuple[int, int] | None]) -> Iterator[Token]:
-    """The numbers that a page makes of values with nothing or only a point between them, and of one behind a point."""
+def join(page: Page, spans: Sequence[tuple[float, tuple[int, int]]]) -> Iterator[Token]:
+    """The numbers that a page makes of values on one baseline with nothing or only a point between them, and of one behind a point."""
     place, text = places_of(page), page.text
-    values = sorted((place[span[0]], place[span[1] - 1] + 1) for span in spans if span and span[1] > span[0])
-    for (begun, end), (start, last) in pairwise([(0, 0), *values]):
+    values = sorted((place[start], place[end - 1] + 1, y) for y, (start, end) in spans)
+    for (begun, end, line), (start, last, y) in pairwise([(0, 0, 0.0), *values]):
         if not text[start].isdigit():
             continue
-        if end and text[end - 1].isdigit() and text[end:start] in ("", "."):
+        if end and abs(y - line) < 0.5 and text[end - 1].isdigit() and text[end:start] in ("", "."):
             yield Token(text[begun:last], page.number, begun, last)
         elif text[:start].endswith((" .", "\n.")):
             yield Token(text[start - 1 : last], page.number, start - 1, last)
