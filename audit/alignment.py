@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from audit.ink import Box
 from audit.layer import SLACK, Page, Word, skeleton
@@ -65,6 +66,8 @@ class Alignment:
     """Marks with the places of their text on the page."""
     tiny: list[Mark] = field(default_factory=list)
     """Marks whose text nobody can read for its size."""
+    joined: list[Token] = field(default_factory=list)
+    """Values that stand so close, or so close behind a point, that a reader takes them for another number."""
 
     def blanked(self, page: Page) -> str:
         """A page's text with what is accounted for blanked out."""
@@ -90,9 +93,10 @@ def align(pages: list[Page], marks: Sequence[tuple[Mark, str]], scaled: Callable
         here = [(mark, wanted) for mark, wanted in marks if mark.page == page.number]
         spans = find_apart(page, here)
         for index, (mark, wanted) in enumerate(here):
-            if spans[index] is None and (scaled(mark) or not words_near(page, mark, AWAY)):
+            if spans[index] is None and (scaled(mark) or (is_on(page, mark) and not words_near(page, mark, AWAY))):
                 spans[index] = find_between(page, wanted, spans, index)
             settle(found, page, mark, wanted, spans[index])
+        found.joined += join(page, [(mark.y, span) for (mark, _), span in zip(here, spans, strict=True) if span and span[1] > span[0]])
     found.bare += [(mark, "no such page") for mark, _ in marks if mark.page > len(pages) or mark.page < 1]
     return found
 
@@ -106,6 +110,19 @@ def find_apart(page: Page, marks: Sequence[tuple[Mark, str]]) -> list[tuple[int,
         spans.append(None if span is None or taken & {*range(*span)} else span)
         taken.update(range(*(spans[-1] or (0, 0))))
     return spans
+
+
+def join(page: Page, spans: Sequence[tuple[float, tuple[int, int]]]) -> Iterator[Token]:
+    """The numbers that a page makes of values on one baseline with nothing or only a point between them, and of one behind a point."""
+    place, text = places_of(page), page.text
+    values = sorted((place[start], place[end - 1] + 1, y) for y, (start, end) in spans)
+    for (begun, end, line), (start, last, y) in pairwise([(0, 0, 0.0), *values]):
+        if not text[start].isdigit():
+            continue
+        if end and abs(y - line) < 0.5 and text[end - 1].isdigit() and text[end:start] in ("", "."):
+            yield Token(text[begun:last], page.number, begun, last)
+        elif text[:start].endswith((" .", "\n.")):
+            yield Token(text[start - 1 : last], page.number, start - 1, last)
 
 
 def settle(found: Alignment, page: Page, mark: Mark, wanted: str, span: tuple[int, int] | None) -> None:
@@ -178,6 +195,11 @@ def find_at(page: Page, mark: Mark, wanted: str) -> tuple[int, int] | None:
             if end is not None:
                 return start, end
     return None
+
+
+def is_on(page: Page, mark: Mark) -> bool:
+    """Whether a mark lies within the edges of its page."""
+    return 0 <= mark.x <= page.width and 0 <= mark.y <= page.height
 
 
 def begins_near(page: Page, mark: Mark, wanted: str) -> bool:

@@ -92,7 +92,7 @@ def scan_document(context: Context) -> Document:
 
 def scan_packages(scans: list[Scan], root: Path, folder: Path) -> list[Scan]:
     """Local files that the sources load as class or package, those that these load, and settings that LaTeX finds by name."""
-    found = {path: scan_package(path, root) for suffix in SETTINGS for path in sorted(folder.glob(f"*{suffix}"))}
+    found = {path: scan_package(path, root) for suffix in SETTINGS for path in sorted(folder.glob(f"*{suffix}")) if path.is_file()}
     waiting = [*scans, *found.values()]
     while waiting:
         for path in loaded_packages(waiting.pop(0), folder):
@@ -118,7 +118,7 @@ def template_paths(context: Context) -> list[Path]:
     """Every template: `*.tex.j2` under the manuscript's folder, outside `generated/`."""
     folder = (context.root / context.config.paths.manuscript).parent
     generated = context.root / context.config.paths.generated
-    return sorted(path for path in folder.rglob("*.tex.j2") if generated not in path.parents)
+    return sorted(path for path in folder.rglob("*.tex.j2") if generated not in path.parents and path.is_file())
 
 
 def scan_templates(context: Context) -> list[Scan]:

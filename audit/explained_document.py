@@ -7,7 +7,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Read the line: it names the file that gave no answer.",
     ),
     "A401": (
-        "A measured number is typed into the manuscript or a template.",
+        "A measured number is typed into the manuscript or a template; as a note: what verbatim text and listings show was not checked.",
         "It stays when the result moves, and nobody can say which run it came from.",
         "Cite it with \\val{record.path}; or, where it is no result, exempt it in exemptions.yaml with a reason.",
     ),
@@ -98,7 +98,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "Read the line: it names the file that gave no answer.",
     ),
     "A501": (
-        "The PDF is not built here (a note), or could not be read.",
+        "The PDF is not built here (a note), or it, or what it was built from, could not be read.",
         "Its numbers were not compared with the records.",
         "dvc repro paper, or audit pdf; install poppler-utils to read it.",
     ),
@@ -108,7 +108,7 @@ EXPLAINED_DOCUMENT: dict[str, tuple[str, str, str]] = {
         "audit render, audit pdf; where that does not help, look at the place that the line names.",
     ),
     "A503": (
-        "The PDF shows a number that no macro of ours printed and that neither sources, figures, bibliography nor LaTeX account for, or digits glued to a bound value.",
+        "The PDF shows a number that no macro of ours printed and that neither sources, figures, bibliography nor LaTeX account for, or bound values run together with digits or with each other.",
         "It was typed where the scanner does not look, drawn, computed by LaTeX, or edited in.",
         "Find the number by the page and the words around it, and cite it with \\val.",
     ),

@@ -64,7 +64,7 @@ class Page:
     @cached_property
     def gaps(self) -> list[str]:
         """What stands before each word: nothing, a thin space, a space, `^` where it is raised or lowered, a line end."""
-        return ["", *(gap_between(before, after) for before, after in zip(self.words, self.words[1:], strict=False))]
+        return [gap_between(before, after) if before else "" for before, after in zip([None, *self.words], self.words, strict=False)]
 
     @cached_property
     def text(self) -> str:

@@ -179,7 +179,8 @@ def generated_rows(context: Context) -> dict[str, list[Row]]:
 
 
 def unaccounted(found: Alignment, origins: Origins) -> Iterator[tuple[Token, str]]:
-    """Each number of the PDF that has no origin, with the text around it; those glued to a bound value first."""
+    """Each number of the PDF that has no origin, with the text around it; those made of bound values first."""
+    yield from ((token, around(found.pages[token.page - 1], token)) for token in found.joined)
     left, given, quiet = Counter(origins.credits), Counter(origins.given), Counter(origins.quiet)
     waiting: list[Token] = []
     for token in found.tokens():

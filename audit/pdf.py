@@ -69,7 +69,7 @@ def document_paths(context: Context) -> list[Path]:
     document = load_document(context)
     folder = context.root / context.config.paths.generated
     generated = sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []
-    local = [path for pattern in ("*.cls", "*.sty", "*.bst", *(f"*{suffix}" for suffix in SETTINGS)) for path in (context.root / context.config.paths.manuscript).parent.glob(pattern)]
+    local = [path for pattern in ("*.cls", "*.sty", "*.bst", *(f"*{suffix}" for suffix in SETTINGS)) for path in (context.root / context.config.paths.manuscript).parent.glob(pattern) if path.is_file()]
     sources: Iterable[Path] = (context.root / scan.path for scan in document.scans)
     local += [context.root / scan.path for scan in document.packages if context.root / scan.path not in local]
     return [*sources, *generated, *graphic_paths(context, document), *bibliography_paths(context, document), *local]

@@ -20,8 +20,12 @@ def check_pdf(context: Context) -> Iterator[Finding]:
     path = context.root / name
     if load_document(context).main is None:
         return
-    if not path.is_file() or not (context.root / context.config.paths.generated).is_dir():
+    if not path.is_file():
         yield Finding(code="A501", severity=Severity.NOTE, place=name, what="not built here", cure=BUILD)
+        return
+    if not (context.root / context.config.paths.generated).is_dir():
+        what = "the generated files that it was built from are not here"
+        yield Finding(code="A501", severity=Severity.UNCHECKED, place=name, what=what, cure=f"audit render, then {BUILD}; or remove it")
         return
     try:
         stamp, wanted, typeset = read_build(context)

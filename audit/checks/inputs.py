@@ -46,5 +46,5 @@ def other_documents(context: Context, audited: set[Path]) -> Iterator[str]:
     """Sources under the manuscript's folder that begin a document and are no part of the audited one."""
     folder, generated = (context.root / context.config.paths.manuscript).parent, context.root / context.config.paths.generated
     for path in sorted(folder.rglob("*.tex")):
-        if path.resolve() not in audited and generated not in path.parents and b"\\documentclass" in path.read_bytes():
+        if path.resolve() not in audited and generated not in path.parents and path.is_file() and b"\\documentclass" in path.read_bytes():
             yield path.relative_to(context.root).as_posix()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from audit.context import Context
 from audit.document import load_document
-from audit.finding import Finding
+from audit.finding import Finding, Severity, several
 from audit.numbers.exemptions import load_exemptions, match_exemptions
 from audit.numbers.keys import Keys
 from audit.numbers.matches import Matches
@@ -26,6 +26,17 @@ def check_typed(context: Context) -> Iterator[Finding]:
                 code=CODE, place=scan.place(number.literal.source_start), what=f"{kind} {number.literal.text}; {matches.describe(number.literal)}",
                 cure="cite it with \\val, or exempt it with a reason",
             )  # fmt: skip
+    yield from note_verbatim(context)
+
+
+def note_verbatim(context: Context) -> Iterator[Finding]:
+    """What verbatim text and listings show with a decimal point is not read as a result, and said so: one note a source."""
+    for scan in load_document(context).all:
+        shown = [number for number in scan.numbers if number.rule == "verbatim" and "." in number.literal.text]
+        if shown:
+            what = f"not checked: {several(len(shown), 'number')} in verbatim text or a listing, first {shown[0].literal.text}"
+            cure = "print results outside of it, with \\val"
+            yield Finding(code=CODE, severity=Severity.NOTE, place=scan.place(shown[0].literal.source_start), what=what, cure=cure)
 
 
 def count_numbers(context: Context) -> str:

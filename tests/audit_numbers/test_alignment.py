@@ -90,6 +90,9 @@ HIDDEN: dict[str, tuple[str, str, str]] = {
     "digits by their numbers": (r"It was 0.\char57 \char55 \char55 \ nats.", "A503", "number 0.977 in the PDF"),
     "active digits": (r"{\catcode`\7=13 \gdef7{9}}\catcode`\7=13 It was 0.87 nats.\catcode`\7=12 ", "A503", "number 0.89 in the PDF"),
     "an evaluator": (r"It was 0.\the\numexpr 970+7\relax\ nats.", "A503", "number 0.977 in the PDF"),
+    "two values as one": (r"It took \val{pilot.of}\val[n]{main.untreated.recovered} of these.", "A503", "number 210 in the PDF"),
+    "two values as a fraction": (r"It was \val{pilot.of}.\val{pilot.met} nats.", "A503", "number 2.1 in the PDF"),
+    "a value behind a point": (r"It was .\val[n]{main.untreated.recovered} nats.", "A503", "number .10 in the PDF"),
     "roman and register": (r"\count255=977 It was 0.\number\count255 \ nats.", "A503", "number 0.977 in the PDF"),
 }  # fmt: skip
 
@@ -104,12 +107,32 @@ def test_what_nobody_sees_is_not_shown_and_what_tex_computes_has_no_source(tmp_p
     assert any(line.startswith(code) and words in line for line in lines(paper)), lines(paper)
 
 
+def test_a_page_without_a_word_is_read(tmp_path: Path) -> None:
+    """An empty page between others stops no check."""
+    paper = Paper(tmp_path / "p")
+    paper.replace(TEX, END, "\\newpage\\thispagestyle{empty}\\null\\newpage It ends here.\n" + END)
+    rebuild(paper)
+    assert lines(paper) == []
+
+
+def test_values_side_by_side_are_two(tmp_path: Path) -> None:
+    """In a fraction, a power, a list, a range, a product, cells of a table, and at the end of a sentence."""
+    a, b = r"\val{pilot.of}", r"\val[n]{main.untreated.recovered}"
+    paper = Paper(tmp_path / "p")
+    text = f"$\\frac{{{a}}}{{{b}}}$, {a}/{b}, ${a}^{{{b}}}$, $x_{{{a}}}^{{{b}}}$, ({a},{b}), {a}--{b}, ${a}\\cdot{b}$, {a} {b}, ${a}\\ {b}$. It was {a}. {b} were."
+    paper.replace(TEX, END, text + f"\n\n\\begin{{tabular}}{{@{{}}r@{{ }}l@{{}}}} {a} & {b} \\\\ {a} & {b} \\end{{tabular}}\n" + END)
+    rebuild(paper)
+    assert lines(paper) == []
+
+
 UNSEEN = {
     "a phantom": r"\phantom{P1 was \verdict{pilot.P1}}",
     "a skipped branch": "\\iffalse P1 was \\verdict{pilot.P1}\\fi",
     "a box that nobody uses": r"\setbox0=\hbox{\verdict{pilot.P1}}",
     "a box under another name": r"\newsavebox{\mybox}\sbox{\mybox}{\verdict{pilot.P1}}",
     "print too small": r"\scalebox{0.2}{\verdict{pilot.P1}}",
+    "print beside the page": r"\makebox[0pt]{\hspace{2000pt}\verdict{pilot.P1}}",
+    "print below the page": r"\raisebox{-2000pt}[0pt][0pt]{\verdict{pilot.P1}}",
 }
 
 
@@ -121,6 +144,7 @@ def test_a_verdict_that_nobody_sees_is_not_shown(tmp_path: Path, text: str) -> N
     paper.replace(TEX, "P1 was \\verdict{pilot.P1}", text)
     rebuild(paper)
     assert any(line.startswith(("A508", "A406")) and "the verdict of pilot.P1" in line for line in lines(paper)), lines(paper)
+    assert not any(finding.code in ("A508", "A406") for finding in paper.report("pdf", "shown").findings)
 
 
 def test_neither_a_comment_nor_text_after_the_end_shows_a_verdict(tmp_path: Path) -> None:

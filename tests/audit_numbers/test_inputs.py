@@ -48,6 +48,15 @@ def lines(paper: Paper, *disabled: str) -> list[str]:
     return [finding.line() for finding in paper.report("generated", *disabled).findings if finding.code in ("A506", "A507")]
 
 
+@pytest.mark.parametrize("name", ["h.tex", "tables/h.tex.j2", "own.sty", "own.cls", "own.bst", "own.cfg", "own.def"])
+def test_a_name_without_a_file_is_none(paper: Paper, name: str) -> None:
+    """A link to nothing, or a folder of that name, stops no check and changes no digest."""
+    rebuild(paper)
+    for act in (lambda path: path.symlink_to("/nowhere/at/all"), lambda path: (path.unlink(), path.mkdir())):
+        act(paper.root / "manuscript" / name)
+        assert [line for finding in paper.report().findings if " note: " not in (line := finding.line())] == []
+
+
 def test_a_figure_of_a_logged_run_is_nothing_to_say(paper: Paper) -> None:
     """Made from the records that are here, and the one that the log names: neither finding nor note."""
     assert lines(paper) == []
