@@ -12,10 +12,10 @@ from audit.context import Context
 from audit.document import Document, generated_inputs, load_document
 from audit.layer import Page, read_layers
 from audit.marks import Typeset
-from audit.numbers.classify import DEFINERS
 from audit.numbers.literals import SIUNITX
 from audit.numbers.macros import MOVING
 from audit.numbers.reader import read
+from audit.numbers.references import DEFINERS
 from audit.numbers.scan import decode
 from audit.numbers.stream import BODIES, CELL, NUMERIC_COMMA, ROW, SEAM, Frame, Reading
 from audit.pdf import bibliography_paths, graphic_paths
