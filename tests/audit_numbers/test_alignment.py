@@ -198,7 +198,8 @@ def test_a_number_that_no_sentence_types_has_no_source_in_one(tmp_path: Path, op
     paper.replace(TEX, "\\title", opening + "\n\\title")
     paper.replace(TEX, END, text + "\n" + END)
     rebuild(paper)
-    assert any(line.startswith("A503") and "number 0.977" in line for line in lines(paper)), lines(paper)
+    found = ("A503", "A401") if "section[" in text else ("A503",)  # the source's own scan knows that the contents print a heading's option
+    assert any(line.startswith(found) and "number 0.977" in line for line in lines(paper)), lines(paper)
 
 
 def test_a_pdf_that_was_not_renewed_is_one_line(paper: Paper) -> None:
