@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from audit.claims import find_claims
 from audit.confirmatory import label
@@ -13,16 +13,15 @@ from audit.definitions import OURS
 from audit.denominator import verdict_words
 from audit.digest import sha256_bytes
 from audit.document import generated_inputs, load_document
-from audit.expansion import expand
 from audit.finding import Refusal
 from audit.macro_texts import Printed, read_printed
 from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
 from audit.numbers.scan import Scan
+from audit.prose import Prose
 from audit.provenance import log_of, provenance_files, provenance_values
 from audit.registration import Prediction
 from audit.render import MACROS, generate, quantity_mark
-from audit.sentences import sentence_at
 from audit.typeset_pages import find_pages
 
 __all__ = [
@@ -196,7 +195,7 @@ def cited_in(context: Context, keys: set[str], commands: Collection[str] = OURS 
             if key in (claims if command == "claim" else keys) and command in commands:
                 form = {"val": option, "ifverdict": "choice"}.get(command, command)
                 shown = f"\\{command}{f'[{option}]' if option else ''}{{{key}}}"
-                yield Place(scan.place(start), shown, text_of(printed, command, option, key), pages.get((form, key), ()), sentence(scan, start, end, printed))
+                yield Place(scan.place(start), shown, text_of(printed, command, option, key), pages.get((form, key), ()), sentence(scan, end, printed))
     with suppress(Refusal):
         marks = keys | {quantity_mark(key) for key in keys}
         for name, shown in included_marks(context):
@@ -241,9 +240,8 @@ def text_of(printed: Printed, command: str, option: str, key: str) -> str:
     return {"prov": printed.provenance, "confirmatory": printed.labels, "claim": printed.claims}.get(command, printed.verdicts).get(key, "")
 
 
-def sentence(scan: Scan, start: int, end: int, printed: Printed) -> str:
-    """The sentence around a use in one line, our macros replaced by what they print where that can be done."""
-    text = sentence_at(scan.reading.source, start, end)
-    with suppress(Refusal):
-        text = expand(text, replace(printed, values=printed.plain, numbers=printed.plain), scan.path)
-    return " ".join(text.split())
+def sentence(scan: Scan, end: int, printed: Printed) -> str:
+    """The sentence around a use, which ends at a place of the source, as a reader has it."""
+    prose, uses = Prose(scan), scan.reading.uses
+    last = max(use[3] for use in uses if use[3] < end)
+    return prose.spell(*prose.sentence(last), lambda number: text_of(printed, *uses[number][:3]))
