@@ -10,8 +10,8 @@ import click
 
 from audit.context import Context
 from audit.finding import FOUND, HOLDS, Refusal, escape, several
-from audit.matches import Matches, find_matches
 from audit.numbers.keys import Keys
+from audit.referents import Referents, find_matches
 from audit.trace import (
     Judgement,
     Place,
@@ -48,7 +48,7 @@ def main(what: str, form: str) -> int:
     return HOLDS
 
 
-def as_object(context: Context, what: str, found: Matches) -> dict[str, object]:
+def as_object(context: Context, what: str, found: Referents) -> dict[str, object]:
     """Everything as one JSON object."""
     return {
         "kind": "trace",
@@ -61,7 +61,7 @@ def as_object(context: Context, what: str, found: Matches) -> dict[str, object]:
     }
 
 
-def as_text(context: Context, found: Matches) -> Iterator[str]:
+def as_text(context: Context, found: Referents) -> Iterator[str]:
     """What the document uses in full, or the only match; of the others one line each."""
     whole = found.bound or (found.others if len(found.others) == 1 and not (found.predictions or found.provenance) else [])
     blocks = [tell_quantity(trace_quantity(context, key)) for key in whole]

@@ -25,7 +25,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "versions chain mended declared deviations judged origins sources",
     "gate changes appendix render seal evaluate building rerun facts printed",
     "checks prml pages tree trace",
-    "matches",
+    "referents",
     "verify compare bind rendering status close amend new explain schema numbers_command challenge export witness reread elsewhere trace_command",
     "clean",
     "cli",

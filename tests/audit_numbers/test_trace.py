@@ -11,8 +11,8 @@ from paper_project import Paper
 from audit.building import main as build_pdf
 from audit.cli import main as cli
 from audit.context import Context
-from audit.matches import find_matches, plain_number
 from audit.records import RunLog, sha256_file, write_record
+from audit.referents import find_matches, plain_number
 from audit.trace import trace_quantity
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,7 +20,7 @@ from audit.numbers.scan import Scan
 from audit.provenance import provenance_values
 from audit.trace import read_macros, shown, used_keys, uses_at
 
-__all__ = ["Matches", "find_matches"]
+__all__ = ["Referents", "find_matches"]
 
 MACRO = re.compile(r"\\(?:val|verdict|ifverdict|confirmatory|prov)(?:\[[^\]]*\])?\{([^{}]*)\}")
 PLACE = re.compile(r"(?P<path>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?")
@@ -34,7 +34,7 @@ LONGEST = 30
 
 
 @dataclass
-class Matches:
+class Referents:
     """Keys and predictions that something stands for."""
 
     bound: list[str] = field(default_factory=list)
@@ -50,14 +50,14 @@ class Matches:
     def __bool__(self) -> bool:
         return bool(self.bound or self.others or self.predictions or self.provenance)
 
-    def add(self, other: Matches) -> None:
+    def add(self, other: Referents) -> None:
         """Take in other matches, each once."""
         for name in ("bound", "others", "predictions", "provenance", "nearest"):
             mine = getattr(self, name)
             mine.extend(item for item in getattr(other, name) if item not in mine)
 
 
-def find_matches(context: Context, what: str) -> Matches:
+def find_matches(context: Context, what: str) -> Referents:
     """What `what` stands for; nothing matched leaves `nearest` only."""
     macro = MACRO.fullmatch(what.strip())
     what = " ".join((macro[1] if macro else what).split())
@@ -71,11 +71,11 @@ def find_matches(context: Context, what: str) -> Matches:
     return found or match_number(context, what)
 
 
-def match_names(context: Context, what: str) -> Matches:
+def match_names(context: Context, what: str) -> Referents:
     """A key, a registration's prediction, or a provenance value."""
     keys, names = Keys.of(context).quantities, prediction_names(context)
     known = provenance_values(context) if what not in keys and what not in names else {}
-    found = Matches(predictions=[what] if what in names else [], provenance=[what] if what in known else [])
+    found = Referents(predictions=[what] if what in names else [], provenance=[what] if what in known else [])
     (found.bound if what in used_keys(context) else found.others).extend([what] if what in keys else [])
     return found
 
@@ -91,14 +91,14 @@ def find_scan(context: Context, path: str) -> Scan | None:
     return next((scan for scan in load_document(context).all if scan.path in named), None)
 
 
-def match_place(context: Context, scan: Scan, line: int, column: int) -> Matches:
+def match_place(context: Context, scan: Scan, line: int, column: int) -> Referents:
     """What stands in a line of a source, or at a column of it: macros of ours, else typed numbers."""
     place = scan.reading.lines.place
     lines = len(scan.reading.source.splitlines())
     if not 0 < line <= lines:
         raise Refusal(f"{scan.path}:{line}", "the file has no such line", observed=several(lines, "line"))
     spans = [(start, end, key) for start, end, _, _, key in uses_at(scan)]
-    found = Matches()
+    found = Referents()
     for key in [key for start, end, key in spans if covers(place(start), place(end - 1), line, column)]:
         found.add(match_names(context, key))
     if not found:
@@ -123,7 +123,7 @@ def plain_number(what: str) -> str | None:
     return text if NUMBER.fullmatch(text) and re.search(r"\d", text) else None
 
 
-def match_number(context: Context, what: str) -> Matches:
+def match_number(context: Context, what: str) -> Referents:
     """The keys whose printed form a number or word equals: those that the document prints so first."""
     plain = plain_number(what)
     if plain is not None:
@@ -131,22 +131,22 @@ def match_number(context: Context, what: str) -> Matches:
     macros = read_macros(context)
     printed = [key for (_, key), text in macros.plain.items() if text.lower() == what.lower()]
     provenance = [key for key, text in macros.provenance.items() if text == what]
-    return Matches(bound=list(dict.fromkeys(printed)), provenance=provenance, nearest=nearest_names(context, what))
+    return Referents(bound=list(dict.fromkeys(printed)), provenance=provenance, nearest=nearest_names(context, what))
 
 
-def match_plain(context: Context, plain: str) -> Matches:
+def match_plain(context: Context, plain: str) -> Referents:
     """Keys that a number equals: printed so by the document, then used by it, then others."""
     plain = plain.replace(",", "").lower()
     value, percent = parse_decimal(plain.rstrip("%")), plain.endswith("%")
     if value is None:
-        return Matches()
+        return Referents()
     so = {key for (_, key), text in read_macros(context).plain.items() if text.replace(",", "") == plain}
     equal = [key for key, stored, shown in known_values(context) if shown.replace(",", "") == plain or equals(stored, value, percent)]
     used = sorted((key for key in used_keys(context) if key in so or key in equal), key=lambda key: key not in so)
     others = [key for key in equal if key not in used]
     provenance = [key for key, text in read_macros(context).provenance.items() if text == plain]
     nearest = [] if used or others or provenance else nearest_values(context, value, percent)
-    return Matches(bound=used, others=others, provenance=provenance, nearest=nearest)
+    return Referents(bound=used, others=others, provenance=provenance, nearest=nearest)
 
 
 def equals(stored: Decimal, value: Decimal, percent: bool) -> bool:
