@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import cues, design, outcomes, references
 from audit.numbers.literals import Literal
-from audit.numbers.quoting import is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
+from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
 from audit.numbers.tables import in_design_column, is_heading, stands_alone
@@ -44,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     Rule("layout macro", "layout", "the value of a length or stretch", references.defines_layout),
     Rule("length", "layout", "a length of the page", references.is_length),
     Rule("multiple", "design", "a multiple in a sentence without an outcome", design.is_multiple),
+    Rule("attributed", "reference", "told of a cited author", is_attributed),
     Rule("words", "result", "a count or ratio in words", lambda s: s.literal.words and not s.frame.math and not is_quoted(s)),
     Rule("fraction", "mathematics", "part of a fraction or root", lambda s: bool(s.frame.inside & outcomes.FRACTIONS)),
     Rule("error", "result", "the error of a value", outcomes.is_bound_of_error),

@@ -53,20 +53,20 @@ PRIMITIVE = Cue(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
 )
-UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|[kK]B|[GMk]bps|[GM]B/s|bytes?|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag)"
+UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|[kK]B|[GMk]bps|[GM]B/s|bytes?|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag|[mnμk]T|k[AN]|[kMG]J|kOe|sccm|(?:kilo|centi|milli|micro|nano)?met(?:er|re)s?|feet|inch(?:es)?|miles?|(?:kilo|milli)?grams?|(?:milli)?lit(?:er|re)s?|volts?|watts?|hectares?|tonn?es?|tons)"
 PHYSICAL = Cue(rf"[\s-]*{UNIT}(?![A-Za-z])")
 
 CERTAIN_INDEX = Cue(
     rf"(?:{REF}|\b(?:fig(?:ure)?s?|tab(?:le)?s?|sec(?:tion)?s?|sects?|eqs?|eqns?|equations?|chapters?|chap|appendix|appendices|app|theorems?|thm|lemmas?|"
     r"propositions?|prop|corollar(?:y|ies)|definitions?|remarks?|algorithms?|alg|listings?|(?<!m\.)pp?|pages?|vol(?:ume)?|no|nos|issues?|refs?|hypothes[ie]s|supp(?:lementary)?|"
-    r"footnotes?|fn|articles?|arts?|clauses?|paragraphs?|directives?|regulations?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?#?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
+    r"footnotes?|fn|(?:mss?|lat|fr|cod|fols?|inv|suppl|dig)(?=\.)|articles?|arts?|clauses?|paragraphs?|directives?|regulations?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?#?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
     I,
 )  # fmt: skip
 INDEX = Cue(
     r"\b(?:lines?|items?|panels?|columns?|rows?|stud(?:y|ies)|experiments?|exp|predictions?|aims?|objectives?|parts?|phases?|stages?|days?|weeks?|visits?|levels?|types?|class|"
     r"classes|grades?|cases?|scenarios?|settings?|models?|groups?|arms?|cohorts?|clusters?|blocks?|layers?|heads?|tasks?|batch|rounds?|fold|runs?|seeds?|jobs?|sites?|stations?|"
     r"samples?|specimens?|subjects?|participants?|patients?|reviewers?|tiers?|epochs?|steps?|iterations?|generations?|months?|years?|chromosomes?|exons?|versions?|waves?|quarters?|trials?|"
-    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,|\u2013|--?|and|to|&|or)\s*)*$",
+    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)\.?[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
 VERBISH = Cue(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
@@ -123,7 +123,7 @@ CERTAIN_DESIGN = Cue(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|(?<!'s )alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
-    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell|waiting?|hold(?:ing)?) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
     I,
 )  # fmt: skip
 LINKED_DESIGN = Cue(
@@ -156,7 +156,7 @@ WEAK_DESIGN = Cue(
     I,
 )  # fmt: skip
 DESIGN_VERB = Cue(
-    r"\b(?:we (?:\w+ly )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|split|scale|limit|label|normali[sz]e)d?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
+    r"\b(?:we (?:\w+ly |also |then )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|split|scale|limit|label|normali[sz]e)d?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|(?<!-)repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
     r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|(?:we|was|were|is|are) var(?:y|ied)|varying the|swe(?:ep|pt)|administered|escalated|titrated|injected|housed|fed|dosed|treated with|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
@@ -184,10 +184,10 @@ PRODUCT = Cue(r"\s*(?:[A-Za-zμµ]{1,2}\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*
 CLAIM = Cue(
     r"\b(?:f[oi]und|finds?|recorded|counted|occurr?ed|occurs?|experienc\w+|scored|peaks?|settles?|stays?|stayed|converts?|degrad\w+|emerg\w+|contributes?|constitut\w+|had died|relaps\w+|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
     r"average (?!over)|scores?|correlat\w+|differ\w+|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"
-    r"declin\w+|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
+    r"declin\w+|logged|inferred|impl(?:y|ies|ied)|constrain\w*|caused by|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip
-OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are|compares?|corresponds?)\b|\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the present)\b", I)
+OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are|compares?|corresponds?)\b|\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the (?:present|resulting|final))\b", I)
 FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
 SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
 """What was done with the things that a bound picks out."""
@@ -217,7 +217,7 @@ LEVEL_OF = Cue(r"\bat\s*$", I)
 NOUN = Cue(r"[\s\u00a0]+(?!per\b|of\b|in\b|and\b|or\b|each\b|for\b|by\b|on\b|with\b|to\b|when\b|after\b|while\b|vs\b|versus\b|from\b|compared\b|because\b|as\b)[a-z]{4,}")
 CONSIDERED = Cue(r"[^.;]{0,40}\b(?:was|were|is|are)\s+(?:considered|regarded|defined|taken|deemed)\b", I)
 WITH_THINGS = Cue(r"[\s$]*[a-z-]+(?:\s[a-z]+)?,")
-IS = Cue(r"\b(?:is|was|are|were)\s+(?:of\s+)?[$~≈\s]*$", I)
+IS = Cue(r"\b(?:is|was|are|were)\s+(?:(?:of|about|around|only|roughly|approximately|nearly|almost|over|just|on average)\s+)*[$~≈\s]*$", I)
 INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b|(?:percentage )?points?\b|per ?cent\b)", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
@@ -244,7 +244,7 @@ BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s
 SLOPES = Cue(r"\b(?:slopes?|exponents?|powers?|scalings?)\b(?:of|and|or|[-\u2212\d/,\s])*$", I)
 FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the|is|was|are|were|reach\w*|mean|median|average)\b)[^,;:.\d]){0,60}$|(?:[;:(]|,\s+(?:and|but|while))\s*at\s+(?:an?\s+)?(?:[A-Za-z]+\s+){0,2}\$?$|^\W*With\s+an?\s+[^,;:.]{0,50}\bof\s*$")
 """A condition that stands before the sentence it belongs to."""
-SIZED = Cue(rf"[\s\u2009\u00a0]*{UNIT}(?![A-Za-z])[\s\u00a0]+(?:thick|wide|long|high|deep|tall|apart)\b")
+SIZED = Cue(rf"[\s\u2009\u00a0-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:thick|wide|long|high|deep|tall|apart|in (?:diameter|length|width|height|thickness|depth|size|radius))\b")
 COMPARATIVE = Cue(
     r"[\s\u2009\u00a0$-]*(?:(?:×|x|times|-?fold)[\s\u00a0$]+(?:\w+\s+)?(?:fewer|more|faster|slower|higher|lower|less|larger|smaller|better|worse|as|the|tighter|greater|cheaper)\b"
     r"|(?:(?!or\b|and\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
