@@ -60,11 +60,14 @@ RULES: tuple[Rule, ...] = (
     Rule("reference mark", "reference", "a typed citation", references.is_reference_mark),
     Rule("index", "reference", "counts a figure, section, step or the like", references.is_index),
     Rule("enumeration", "reference", "an item of an enumeration", references.is_enumeration),
+    Rule("spread", "result", "a value with its spread", outcomes.is_spread),
+    Rule("displayed value", "result", "a displayed value with its unit", outcomes.is_displayed),
     Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
     Rule("quoted statistic", "reference", "a symbol's value with a citation at once behind it", is_quoted_statistic),
     Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
-    Rule("spread", "result", "a value with its spread", outcomes.is_spread),
     Rule("found range", "result", "the range of a symbol in a sentence about an outcome", outcomes.is_found_range),
+    Rule("came out", "result", "a number of cases that came out", outcomes.is_counted_out),
+    Rule("direction", "result", "one of the values listed for a thing found", outcomes.is_direction),
     Rule("sample size", "design", "a size that was set", design.is_sample),
     Rule("quoted value", "reference", "a symbol's value, quoted beside a citation", is_quoted_value),
     Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and outcomes.is_found_value(s)),
@@ -73,10 +76,15 @@ RULES: tuple[Rule, ...] = (
     Rule("digit", "mathematics", "a digit as such", outcomes.is_digit),
     Rule("part", "mathematics", "a fraction of a formula", outcomes.is_part),
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
-    Rule("degrees of freedom", "mathematics", "the degrees of freedom of a test", outcomes.is_freedom),
+    Rule("degrees of freedom", "result", "the degrees of freedom of a test", outcomes.is_freedom),
     Rule("coefficient", "mathematics", "multiplies a symbol", outcomes.is_coefficient),
+    Rule("screened", "result", "counts what a search found and kept", outcomes.is_screened),
+    Rule("sigma", "result", "a distance in standard errors", outcomes.is_sigma),
     Rule("quoted here", "reference", "quoted beside a citation, in a sentence or table of one's own", lambda s: is_quoted(s) and own_beside_citation(s)),
     Rule("quoted", "reference", "quoted beside a citation", is_quoted),
+    Rule("whole", "result", "the whole of which a part is told", outcomes.is_whole),
+    Rule("distinct", "result", "how many different things there were", outcomes.is_distinct),
+    Rule("spread in prose", "result", "a value with its spread", outcomes.is_spread_in_prose),
     Rule("comparison", "result", "a difference that was found", outcomes.is_comparison),
     Rule("legend", "design", "what a figure's marks stand for", design.is_legend),
     Rule("confidence", "design", "a level of confidence, a quantile or a fold", design.is_confidence),
@@ -106,7 +114,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-IN_FORMULAS = frozenset("error,display,quoted statistic,spread,found range,quoted value,found value,setting,exponent,digit,formula".split(","))
+IN_FORMULAS = frozenset("error,display,displayed value,quoted statistic,spread,found range,quoted value,found value,setting,exponent,digit,formula".split(","))
 OUTSIDE = tuple(rule for rule in RULES if rule.name not in IN_FORMULAS)
 """Those that can fit outside formulas."""
 IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,measured".split(","))

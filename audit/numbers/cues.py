@@ -147,7 +147,7 @@ YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
 YEAR_RANGE = Cue(r"\b(?:1[89]|20)\d\d\s*(?:--?|\u2013|/)\s*$")
 THERMAL = Cue(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V)(?![A-Za-z])")
 HARDWARE = Cue(
-    r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?(?!-h)|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |[MBT]\s?)(?:parameters?|params|tokens)|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?|degrees of freedom)\b",
+    r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?(?!-h)|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |[MBT]\s?)(?:parameters?|params|tokens)|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?)\b",
     I,
 )
 WEAK_DESIGN = Cue(
@@ -168,7 +168,7 @@ COUNTED = Cue(
     r"[\s\u00a0-]*(?:(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against)\b)[A-Za-z0-9-]+\s+){0,2}(?:layers?|blocks?|heads?|epochs?|steps?|iterations?|seeds?|runs?|folds?|participants|patients|subjects|volunteers|students|respondents|items|trials|tokens|gpus?|cpus?|cores?|threads?|nodes|"
     r"parameters|features|classes|categories|units|neurons|channels|repetitions|replicat(?:es|ions)|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
     r"agents|episodes|dimensions?|bins|points|levels|groups|arms|conditions|sites|centres|centers|hospitals|schools|plots|mice|rats|cells|animals|species|blocks|sessions|batches|sequences|pixels|filters|chains|draws|"
-    r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|configurations|set-?ups|resolutions|algorithms|combinations|researchers|coders|experts|observers|reviewers|interviewers|stimuli|variables|predictors|covariates|options|values|firms|households|respondents|degrees of freedom)\b(?!\s+per\b|-hours?)",
+    r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|configurations|set-?ups|resolutions|algorithms|combinations|researchers|coders|experts|observers|reviewers|interviewers|stimuli|variables|predictors|covariates|options|values|firms|households|respondents)\b(?!\s+per\b|-hours?)",
     I,
 )  # fmt: skip
 ORDINAL = Cue(
@@ -226,6 +226,26 @@ HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questio
 RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
 COMPARED = Cue(r"\b(?:higher|lower|greater|less|more|larger|smaller|fewer|longer|shorter|better|worse|most|least|faster|slower)(?:\s+than)?\b", I)
+SIZE = Cue(r"(?:^|[^A-Za-z\\_])(?P<symbol>[nN])\s*=\s*(?:\d+\s*(?:to|or|and|--?|\u2013)\s*)?$")
+SIZES = re.compile(r"(?<![A-Za-z\\_])[nN]\s*=\s*\d")
+PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+[a-z-]+){0,3}[\s,;(\[]*$")
+PERCENT_BEHIND = Cue(r"\s*(?:[,;=(]|or)\s*\(?\d+(?:\.\d+)?\s*%\s*[),;]")
+PORTION = Cue(r"\b(?:most|majority|minority|few|some|many|several|remaining|rest|others?|half|only)\b[^.;,()]{0,60}\(\s*$", I)
+SORTS = Cue(r"\b(?:most|majority|few|followed by|remaining|rest|common\w*|frequent\w*|excluded|exclusion|reasons?|reported|mentioned|responded|answered|dropped out|withdrew|met|eligible)\b|%", I)
+"""What a sentence does that sorts things and tells how many fell under each head."""
+ASSIGNED = Cue(r"\b(?:assigned|allocated|randomi[sz]ed|divided|recruited|enrol(?:l)?ed|invited)\b", I)
+REPORTS = Cue(r"[\s\u00a0$]+(?:[A-Za-z-]+\s+){0,2}(?:articles?|records?|abstracts?|titles?|full[- ]texts?|studies|papers|publications|citations|hits|reports?|references|evaluations|trials)\b", I)
+SCREENED = Cue(r"\b(?:returned|retrieved|screened|duplicates?|inclusion criteria|eligib\w+|full[- ]texts?|for inclusion|data extraction|(?:search|query|queries)\b[^.;]{0,60}\b(?:found|gave|identified|yielded|produced))\b", I)
+"""How a systematic search went."""
+KEPT = Cue(r"[\s\u00a0$]+(?:included|eligible|retained|remaining|identified|unique)\s", I)
+FROM_THINGS = Cue(r"\d\s+[a-z-]+s\s+(?:from|in|across)\s*$", I)
+GOES_ON_WITH = Cue(r"[^.;]{0,90},\s[^.;]{0,20}?\b(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|none|only|half|most)", I)
+HOLDS = Cue(r"\b(?:contain|compris|includ|hold|cover|represent|span|yield|giv|gave|produc)\w*\s*(?:a total of|in total|about|over|around|only)?[\s$]*$", I)
+DISTINCT = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s)?(?:unique|different|distinct)\s", I)
+STATISTIC_LISTED = re.compile(r"[A-Za-zα]\d{0,2}\u200b?\$?\s*[=:]\s*\$?\d+(?:\.\d+)?|\d[\s$]*\^?°[\s$\u200b]*[NSEW]\b")
+SIGMA = Cue(r"[\s\u00a0$-]*(?:\\sigma|sigma|σ)[\s\u00a0$-]*(?:larger|smaller|higher|lower|above|below|away|detection|significance|excess|tension|discrepan\w+|level|confidence|of|from|in|with|for|lower|[.,;)])")
+AGREES = Cue(r"\b(?:agree\w*|consistent|within|significance|deviat\w+|tension|excess|detection|exceed\w*)\b", I)
+ANNOUNCES = Cue(r"\b(?:yields?|yielded|gives?|gave|f[oi]nd|found|obtain\w*|result\w*|measur\w*|estimat\w*|derive[sd]?|infer\w*|rate|value)\b[^.;]*$", I)
 STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|blocks|repetitions|replications|replicates|restarts|epochs|permutations|resamples|replicates?)\b", I)
 DRAWN_FROM = Cue(r"\b(?:from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
 AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>(]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
