@@ -55,7 +55,7 @@ def is_set_up(sight: Sight) -> object:
         return False
     if cues.IS.search(sight.lead):
         return False
-    found = cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)
+    found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and cues.HOLDING.search(sight.lead))
     return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
 
 
@@ -195,7 +195,7 @@ def is_dimension(sight: Sight) -> object:
 
 def is_hardware(sight: Sight) -> object:
     """Counts machines or draws."""
-    return sight.literal.kind in ("integer", "decimal") and sight.prose and cues.HARDWARE.match(sight.after)
+    return sight.prose and (sight.literal.kind == "decimal" or (sight.integer and sight.round)) and cues.HARDWARE.match(sight.after)
 
 
 def is_multiple(sight: Sight) -> object:

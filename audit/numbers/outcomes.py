@@ -109,8 +109,10 @@ def is_whole(sight: Sight) -> object:
 
 
 def is_distinct(sight: Sight) -> object:
-    """How many different things something turned out to hold."""
-    return sight.integer and sight.prose and cues.HOLDS.search(sight.before) and cues.DISTINCT.match(sight.after)
+    """How many different things something turned out to hold, or how much was left in the end."""
+    if not sight.integer or not sight.prose:
+        return False
+    return (cues.HOLDS.search(sight.before) and cues.DISTINCT.match(sight.after)) or cues.LEFT.search(sight.lead)
 
 
 def is_direction(sight: Sight) -> object:
@@ -153,7 +155,9 @@ def is_found_range(sight: Sight) -> object:
 
 def is_digit(sight: Sight) -> object:
     """A single digit alone in a formula, with no noun behind it, in a sentence without an outcome: `a $0$ otherwise`."""
-    if not sight.frame.math or len(sight.literal.text) > 1 or sight.claims or in_table(sight) or (sight.left + sight.right).strip():
+    if not sight.frame.math or len(sight.literal.text) > 1 or in_table(sight) or (sight.left + sight.right).strip():
+        return False
+    if sight.claims and not re.search(r"\ban? \$?$", sight.before[-5:]):
         return False
     return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
 
@@ -171,7 +175,9 @@ def is_part(sight: Sight) -> object:
 
 
 def is_freedom(sight: Sight) -> object:
-    """The degrees of freedom in `t(29)`, `F(2, 87)`, written as text."""
+    """The degrees of freedom in `t(29)`, `F(2, 87)`, written as text, or named so."""
+    if re.match(r"[\s\u00a0]+(?:degrees of freedom|d\.?o\.?f)\b", sight.after):
+        return True
     return not sight.literal.percent and re.search(r"(?:\b[tFrHQz]|2\u200b?)[\s$]*\((?:\d+,[\s$]*)?$", sight.before[-16:]) and re.match(r"(?:,[\s$]*[\d.]+)?[\s$]*\)[\s$]*[=<>]", sight.after)
 
 
@@ -181,7 +187,9 @@ def is_coefficient(sight: Sight) -> object:
 
 
 def is_share(sight: Sight) -> object:
-    """The percentage in parentheses behind a count: `1,876 (80 %)`."""
+    """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
+    if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
+        return True
     return sight.prose and sight.literal.percent and re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:])
 
 

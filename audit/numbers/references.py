@@ -13,6 +13,9 @@ from audit.numbers.tables import in_table
 DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
 
 
+KEYWORDED = frozenset("author keywords keyword IEEEkeywords keywords* subjclass pacs ccsdesc".split())
+
+
 def in_definition(sight: Sight) -> bool:
     return bool(sight.frame.inside & (DEFINERS | {"title"}))
 
@@ -57,6 +60,8 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
+    if cues.PROPER.search(sight.before[-24:]):
+        return True
     if cues.YEAR_PLACE.search(sight.before[-8:]) and not cues.COUNTED.match(sight.after):
         return True
     return cues.DETERMINER.search(sight.before[-8:]) or not (cues.COUNTED.match(sight.after) or cues.PLURAL.match(sight.after) or re.match(r"[\s\u00a0]*$", sight.after))
@@ -113,8 +118,8 @@ def is_proper(sight: Sight) -> object:
 
 
 def is_address(sight: Sight) -> object:
-    """In the line of authors, or in an address: institutions and commas, and nothing is found there."""
-    return "author" in sight.frame.inside or (
+    """In the line of authors or of keywords, or in an address: institutions and commas, and nothing is found there."""
+    return bool(sight.frame.inside & KEYWORDED) or (
         not sight.frame.math and sight.integer and sight.sentence.count(",") > 2 and sight.says(cues.ADDRESS) and not sight.claims
     )
 
@@ -124,6 +129,8 @@ def is_bibliographic(sight: Sight) -> object:
     if sight.frame.math or not sight.literal.plain.replace("-", "").isdigit():
         return False
     if cues.STREET.match(sight.after):
+        return True
+    if len(sight.literal.plain) >= 4 and re.search(r"\b[A-Z][a-z]+,?\s+$", sight.before[-20:]) and re.match(r",\s+[A-Z][a-z]", sight.after):
         return True
     if len(sight.literal.plain) >= 4 and cues.POSTAL.search(sight.before[-12:]) and not sight.literal.percent:
         return True
@@ -149,8 +156,10 @@ def is_enumeration(sight: Sight) -> object:
 
 
 def is_reference_mark(sight: Sight) -> object:
-    """`[12]`, `[3, 4]` in running text: a typed citation."""
+    """`[12]`, `[3, 4]` in running text, or `study.12` set without a blank: a typed citation."""
     if sight.frame.math or not sight.literal.text.isdigit() or len(sight.literal.text) > 3:
         return False
+    if re.search(r"[a-z)]{2}\s?\)?[.,;](?:\d{1,3}[,\u2013-]+)*$", sight.before[-16:]) and re.match(r"(?:[,\u2013-]+\d{1,3})*(?:\s|$)", sight.after):
+        return True
     opened = re.search(r"(?P<word>[A-Za-z.,~\u00a0]+)[\s\u00a0]*\[(?:\d{1,3}\s*[,;\u2013-]+\s*)*$", sight.before[-40:])
     return opened and not re.search(r"(?:\b(?:CI|CrI|HDI|IQR|interval|range|between|domain|in|from)|,)$", opened["word"]) and re.match(r"(?:\s*[,;\u2013-]+\s*\d{1,3})*\s*\]", sight.after)

@@ -13,7 +13,7 @@ from audit.numbers.stream import ARGUMENT, CELL, CITE, ROW, SEAM, Reading
 
 __all__ = ["Page", "Sight"]
 
-SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
+SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$]|\([A-Za-z]\)\s)|(?<=[a-z]{{5}})(?<!approx)\.[\s\u00a0]+(?=\d)|\n\n|[{SEAM}{CELL}{ROW}]")
 ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
 SOLAR = re.compile(r"[MRL]_\\(?:odot|oplus|sun|earth|star|ast)")
 LETTER_FIRST = re.compile(r"\s*[A-Za-z]")
