@@ -19,6 +19,8 @@ __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
+NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
+FOUND = frozenset({"statistic", "spread", "found value"})
 VERSIONS = frozenset({"proper name", "product version"})
 LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
 INHERITED = frozenset({"named constant", "set up", "sized", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
@@ -64,6 +66,7 @@ RULES: tuple[Rule, ...] = (
     Rule("displayed value", "result", "a displayed value with its unit", outcomes.is_displayed),
     Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
     Rule("quoted statistic", "reference", "a symbol's value with a citation at once behind it", is_quoted_statistic),
+    Rule("condition's name", "design", "names a condition", design.names_condition),
     Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
     Rule("found range", "result", "the range of a symbol in a sentence about an outcome", outcomes.is_found_range),
     Rule("came out", "result", "a number of cases that came out", outcomes.is_counted_out),
@@ -159,6 +162,8 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
     """A number that goes on a list of design constants is one of them; so is a version that follows a version."""
     if given.rule == "measured" and last.rule in VERSIONS and NEXT_NAME.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "reference", last.rule, last.why)
+    if given.rule == "formula" and last.rule in FOUND and given.literal.kind == "decimal" and NEXT_VALUE.fullmatch(text[last.literal.end : given.literal.start]):
+        return Classified(given.literal, "result", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given
     between = text[last.literal.end : given.literal.start]

@@ -42,6 +42,7 @@ METHOD_TITLE = Cue(
     r"hyper-?parameters?|apparatus|stimuli|sample preparation|statistical analys[ei]s|study design|instruments?|reagents|observations and data reduction|sampling)\b|^experimental$|^computational$",
     I,
 )  # fmt: skip
+LIST_TITLE = Cue(r"^\W*(?:references|bibliography|(?:literature|works|references) cited|reference list)\W*$", I)
 RESULT_TITLE = Cue(r"\b(?:results?|findings|evaluation|experiments|outcomes|conclusions?)\b", I)
 BACKGROUND_TITLE = Cue(r"\b(?:introduction|related work|background|previous work|prior work|literature|state of the art|motivation|theory)\b", I)
 LENGTH = Cue(
@@ -193,6 +194,16 @@ SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:\w+ly\s+)?(?:dropped|exclu
 """What was done with the things that a bound picks out."""
 BOUNDED = Cue(r"\b(?:\w+er than|below|above|under|over|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
 SUBJECT_BOUND = Cue(r"^\W*(?:(?:the|all|any|every)\s+)?(?:\w+\s+)?\w+\s+(?:under|below|above|older than|younger than|aged)\s*$", I)
+HEADED = r"(?:condition|treatment|group|arm|variant|configuration|regime|scenario|set-?up|setting|version|mode|protocol)\b(?!\s+(?:effects?|differences?)\b)"
+NAMES_CONDITION = Cue(rf"[\s\u00a0$-]*(?:%|[A-Za-z]+)?(?:\s?/\s?\d+\s[a-z]+)?[\s-]{HEADED}", I)
+NAMED_BEFORE = Cue(r"\b(?:the|each|an?|in|per|every|this|that)[\s$]+(?:[A-Za-z]+[\s$]*=[\s$]*)?$", I)
+CONDITION_SYMBOL = re.compile(rf"\b(?:conditions?|treatments?|groups?|levels?)(?:\s+of(?:\s+\w+)?){{0,1}}[\s(]+(?P<first>[A-Z][A-Za-z]{{0,5}})\s?=|\b(?P<second>[A-Z][A-Za-z]{{0,5}})\s?=\s?-?[\d.]+\s{HEADED}")
+"""A symbol whose values name conditions: `in condition SR = 2`, `the SR=1 condition`."""
+SYMBOL_VALUE = re.compile(r"\b(?P<symbol>[A-Z][A-Za-z]{0,5})[\s$]*=[\s$]*$")
+NAMED_VALUE = Cue(r"\b(?:embeddings?|dimensions?|layers?|heads?|filters?|kernels?|epochs?|sizes?|depth|width|stride|window|units|rank|length|iterations)\s*(?:\(|=)\s*$", I)
+OF_CONSTANT = Cue(r"[\s\u00a0$-]+(?:(?:in|as|for)\s+(?:the\s+)?)?(?:learning[ -]rates?|batch size|drop-?out|weight decay|momentum|warm-?up)\b", I)
+AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people|subjects|students|individuals|those|persons)\s+(?:aged\s+)?(?:less|more|older|younger|under|over|above|below|at least|between)(?:\s+than)?\s*$", I)
+AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
 COORDINATE = Cue(r"[\s\u2009]*\^?°\u200b?[\s$]*[NSEW]\b")
 SCALED = Cue(r"\b(?:scales? (?:of|from)|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
 ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I)
@@ -256,6 +267,8 @@ PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|sti
 VOLUME_BEFORE = Cue(r"\b\d+\s*(?:\(\d+\)\s*)?[,:]\s*(?:\d+\s*[\u2013-]+\s*)?$")
 VOLUME_AFTER = Cue(r"\s*(?:\(\d+\))?\s*[,:]\s*[A-Z]?\d+(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")
 PAGE_AFTER = Cue(r"(?:\s*[\u2013-]+\s*\d+)?\s*,?\s*\((?:19|20)\d\d\)")
+ENTRY = Cue(r"(?:\[?\d+[\].]\s*)?[A-Z][\w'\u2019-]+(?:,\s*|\s)[A-Z]\.?(?:[A-Z]\.?|[\s-])*[,.&;:(][^\n]*?(?:\((?:19|20)\d\d[a-z]?\)[.,:]|(?:19|20)\d\d;\s*\d|\b\d+\s*\(\d+\)\s*[:,]\s*\d+|\b\d+\s*,\s*\d+\s*\((?:19|20)\d\d\))")
+"""How an entry of a bibliography opens: `Smith, J., ... (2008).`, `Smith J. ... 2010;12`."""
 POSTAL = Cue(r"\b[A-Z]{2},?[\s\u00a0]*(?:\d{5}-)?$")
 LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed) as\b[^.;]{0,60}$", I)
 EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)

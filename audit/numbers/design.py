@@ -71,6 +71,9 @@ def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
         return True
+    digits = sight.literal.plain.lstrip("-")
+    if (sight.literal.plain.startswith("-") and re.match(rf"[\s$]*(?:and|to|,)[\s$+]*{re.escape(digits)}(?![\d.])", sight.after)) or re.search(rf"[-\u2212][\s$]*{re.escape(digits)}[\s$]*(?:and|to|,)[\s$+]*$", sight.before[-24:]):
+        return True
     end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
     if sight.literal.plain == "0":
         return re.match(end, sight.after.replace("\u2009", " "))
@@ -83,12 +86,27 @@ def is_criterion(sight: Sight) -> object:
         return False
     if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
         return True
+    if cues.AGED.search(sight.lead) and cues.AGE.match(sight.after):
+        return True
     if cues.OR_MORE.match(sight.after) or re.search(r"\baged\s+(?:between\s+)?(?:\d+\s*(?:and|to|--?|\u2013)\s*)?$", sight.lead):
         return True
     if (cues.SUBJECT_BOUND.search(sight.lead) and cues.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (cues.BOUNDED.search(sight.lead) and cues.SELECTS.match(sight.after)):
         return True
     restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
     return restricted or cues.LIMIT_CLASS.search(sight.lead)
+
+
+def names_condition(sight: Sight) -> object:
+    """Part of a condition's name: `the 5 mg group`, `in the SR=1.0 condition`, and the same symbol's values elsewhere."""
+    if sight.frame.math == "display" or sight.frame.script:
+        return False
+    if cues.NAMED_BEFORE.search(sight.before) and cues.NAMES_CONDITION.match(sight.after):
+        return True
+    symbol = cues.SYMBOL_VALUE.search(sight.before[-16:])
+    if not symbol or cues.STATISTIC_TEXT.search(sight.before):
+        return False
+    named = sight.page.once("conditions", lambda: {found["first"] or found["second"] for found in cues.CONDITION_SYMBOL.finditer(sight.text)})
+    return symbol["symbol"] in named
 
 
 def is_condition(sight: Sight) -> object:
@@ -216,4 +234,6 @@ def is_named_constant(sight: Sight) -> object:
     """The value of a named constant: `learning rate of 3e-4`."""
     if in_table(sight):
         return False
+    if cues.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and cues.NAMED_VALUE.search(sight.lead)):
+        return True
     return cues.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and cues.LINKED_DESIGN.search(sight.lead))

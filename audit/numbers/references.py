@@ -13,6 +13,7 @@ from audit.numbers.tables import in_table
 DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
 
 
+ENTRY = 600
 KEYWORDED = frozenset("author keywords keyword IEEEkeywords keywords* subjclass pacs ccsdesc".split())
 
 
@@ -98,8 +99,8 @@ def is_name(sight: Sight) -> object:
 
 
 def names_behind(sight: Sight) -> object:
-    """`3D`, `Llama 7B`, `6p21`, a bold `3a`."""
-    if re.match(r"D\b", sight.after) or (sight.literal.plain in "23456" and re.match(r"G\b", sight.after)) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
+    """`3D`, `18AFC`, `Llama 7B`, `6p21`, a bold `3a`."""
+    if re.match(r"D\b|[A-Z]{3,}(?![A-Za-z])", sight.after) or (sight.literal.plain in "23456" and re.match(r"G\b", sight.after)) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
         return True
     return sight.integer and re.match(r"[A-Za-wyz]\d" + (r"|[a-f]\b" if "textbf" in sight.frame.inside else ""), sight.after)
 
@@ -126,6 +127,8 @@ def is_address(sight: Sight) -> object:
 
 def is_bibliographic(sight: Sight) -> object:
     """Volume and page of a reference that is typed out, or a postal code."""
+    if sight.section == "references" or sight.page.once(("entry", sight.span), lambda: is_entry(sight)):
+        return True
     if sight.frame.math or not sight.literal.plain.replace("-", "").isdigit():
         return False
     if cues.STREET.match(sight.after):
@@ -135,6 +138,12 @@ def is_bibliographic(sight: Sight) -> object:
     if len(sight.literal.plain) >= 4 and cues.POSTAL.search(sight.before[-12:]) and not sight.literal.percent:
         return True
     return cues.VOLUME_AFTER.match(sight.after) or (cues.VOLUME_BEFORE.search(sight.before[-24:]) and cues.PAGE_AFTER.match(sight.after))
+
+
+def is_entry(sight: Sight) -> bool:
+    """Whether the paragraph is an entry of a typed bibliography: it opens with an author's name, and tells the year in parentheses or a volume."""
+    start = sight.text.rfind("\n\n", max(0, sight.literal.start - ENTRY), sight.literal.start)
+    return start >= 0 and bool(cues.ENTRY.match(sight.text[start : sight.literal.end + 40].strip()))
 
 
 def is_identifier(sight: Sight) -> object:
@@ -151,7 +160,7 @@ def is_enumeration(sight: Sight) -> object:
         return True
     return (
         sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math
-        and not sight.literal.percent and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"[\d%]\s*\($", sight.before)
+        and not sight.literal.percent and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"(?:[\d%]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\s*\($", sight.before, re.I)
     )  # fmt: skip
 
 

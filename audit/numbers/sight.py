@@ -35,7 +35,7 @@ class Lazy:
 
 def kind_of_section(title: str) -> str:
     """What a section is about, by its title."""
-    kinds = {"method": cues.METHOD_TITLE, "background": cues.BACKGROUND_TITLE, "result": cues.RESULT_TITLE}
+    kinds = {"references": cues.LIST_TITLE, "method": cues.METHOD_TITLE, "background": cues.BACKGROUND_TITLE, "result": cues.RESULT_TITLE}
     return next((kind for kind, cue in kinds.items() if cue.search(title)), "")
 
 
@@ -151,7 +151,7 @@ class Sight:
 
     @Lazy
     def section(self) -> str:
-        """`method`, `background`, `result` or nothing: what the title of the section around says it is about."""
+        """`references`, `method`, `background`, `result` or nothing: what the title of the section around says it is about."""
         index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
         return self.page.once(index, lambda: kind_of_section(self.reading.sections[index][1] if index >= 0 else ""))
 
