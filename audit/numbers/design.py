@@ -157,10 +157,10 @@ def is_method_unit(sight: Sight) -> object:
     return (
         sight.prose
         and not (sight.literal.kind == "decimal" and (not sight.round or sight.lead.rstrip().endswith("=")))
-        and cues.PHYSICAL.match(sight.after)
+        and cues.PHYSICAL.match(sight.unit)
         and not sight.claims
         and not in_table(sight)
-        and not cues.PREDICATE.search(sight.lead)
+        and not cues.PREDICATE.search(cues.RANGE_BEFORE.strip(sight.lead))
         and not sight.says(cues.COPULA)
         and (sight.says(cues.PASSIVE) or sight.section == "method")
     )

@@ -57,7 +57,7 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 
-FOUND = re.compile(r"\b(?:kept|found|gave|identified|yielded|produced|revealed|detected|observed|caused|lost|won|there (?:were|have been)|after|saw|[a-z]{3,}s from)\s$", re.IGNORECASE)
+FOUND = re.compile(r"\b(?:kept|found|gave|identified|yielded|produced|revealed|detected|observed|caused|lost|won|there (?:were|have been)|after|saw|(?:evaluations|reports|studies|papers|trials|articles|estimates) from)\s$", re.IGNORECASE)
 OBJECTS = re.compile(rf"(?P<count>(?!one\b|zero\b){CARDINAL})(?=\s+(?:\w+\s+)?[a-z]+s\b)(?!\s+(?:\w+\s+)?(?:weeks|days|months|years|hours|minutes|seconds|steps|epochs|trials|sessions|blocks|rounds))", re.IGNORECASE)
 """A count in words behind a verb of finding."""
 WORD = re.compile(r"[A-Za-z]+|\d+")

@@ -49,10 +49,12 @@ def ends_relation(sight: Sight) -> object:
 
 def is_spread(sight: Sight) -> object:
     """A value with its spread, `2.24 \\pm 0.25`, in a formula."""
-    if not sight.frame.math or sight.frame.script or (cues.CONDITION.search(sight.lead) and not sight.claims):
+    if not sight.frame.math or sight.frame.script:
         return False
     if re.search(r"\)$", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
         return True
+    if cues.CONDITION.search(sight.lead) and not sight.claims and sight.round:
+        return False
     return re.match(r"[^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*[\d.]", sight.right) or re.search(r"[\d.][^=<>]{0,24}±[\s\u2009{\ue007]*$", sight.left)
 
 
@@ -104,8 +106,10 @@ def is_screened(sight: Sight) -> object:
 
 
 def is_whole(sight: Sight) -> object:
-    """The whole of which a sentence goes on to tell a part: `Of the 57 studies, 44 had ...`."""
-    return sight.integer and re.fullmatch(r"\W*(?:out )?of (?:the|these|those|all|our)?\s*", sight.lead, re.I) and cues.GOES_ON_WITH.match(sight.after)
+    """The whole of which a sentence goes on to tell a part, and the part: `Of the 57 studies, 44 had ...`."""
+    if not sight.integer or not sight.prose:
+        return False
+    return (cues.WHOLE.match(sight.lead + "|") and cues.GOES_ON_WITH.match(sight.after)) or cues.PART.match(sight.lead + "|")
 
 
 def is_distinct(sight: Sight) -> object:
@@ -121,7 +125,7 @@ def is_direction(sight: Sight) -> object:
         return False
     low, high = max(sight.span[0], sight.literal.start - REACH), min(sight.span[1], sight.literal.end + REACH)
     listing = re.split(r"[(;]", sight.text[low : sight.literal.start])[-1] + "0" + re.split(r"[);]", sight.text[sight.literal.end : high])[0]
-    return len(cues.STATISTIC_LISTED.findall(listing)) > 1
+    return "=" in listing.replace(":", "=") and len(cues.STATISTIC_LISTED.findall(listing)) > 1
 
 
 def is_sigma(sight: Sight) -> object:

@@ -18,6 +18,7 @@ ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
 SOLAR = re.compile(r"[MRL]_\\(?:odot|oplus|sun|earth|star|ast)")
 LETTER_FIRST = re.compile(r"\s*[A-Za-z]")
 PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
+BEYOND = re.compile(r"^(?:[\s$]*(?:±|--?|\u2013|to|and|or|,)[\s$]*[-+]?\d+(?:\.\d+)?)+")
 REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
 
@@ -77,6 +78,11 @@ class Sight:
         for seam in (SEAM, CELL, ROW, "\n\n"):
             window = window.partition(seam)[0]
         return window.replace("\n", " ").replace(ARGUMENT, "")
+
+    @Lazy
+    def unit(self) -> str:
+        """The text after, past the other end of a range and past an error: where the unit stands."""
+        return BEYOND.sub("", self.after)
 
     @Lazy
     def span(self) -> tuple[int, int]:
