@@ -56,6 +56,8 @@ def is_set_up(sight: Sight) -> object:
     if cues.IS.search(sight.lead):
         return False
     found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and cues.HOLDING.search(sight.lead))
+    if found and sight.literal.percent and "%" in found.group():
+        return False
     return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
 
 
@@ -70,6 +72,8 @@ def is_recruited(sight: Sight) -> object:
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
+        return True
+    if cues.LABELLED_END.match(sight.after) or cues.LABELLED_START.search(sight.before):
         return True
     digits = sight.literal.plain.lstrip("-")
     if (sight.literal.plain.startswith("-") and re.match(rf"[\s$]*(?:and|to|,)[\s$+]*{re.escape(digits)}(?![\d.])", sight.after)) or re.search(rf"[-\u2212][\s$]*{re.escape(digits)}[\s$]*(?:and|to|,)[\s$+]*$", sight.before[-24:]):
@@ -94,6 +98,11 @@ def is_criterion(sight: Sight) -> object:
         return True
     restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
     return restricted or cues.LIMIT_CLASS.search(sight.lead)
+
+
+def is_planned(sight: Sight) -> object:
+    """In a sentence on how large a sample a test needs."""
+    return sight.says(cues.POWER) and sight.says(cues.PLANNED) and not sight.frame.script
 
 
 def names_condition(sight: Sight) -> object:
@@ -123,6 +132,8 @@ def is_condition(sight: Sight) -> object:
     if lead.endswith("=") and cues.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and cues.PAID.search(sight.lead)):
         return True
     if sight.integer and re.fullmatch(r"\W*With", lead) and cues.WITH_THINGS.match(sight.after):
+        return True
+    if lead.endswith((" every", " per")) and cues.PHYSICAL.match(sight.after):
         return True
     if lead.endswith(" per") or sight.says(cues.POWER) or (not sight.claims and sight.says(cues.EVERYWHERE)):
         return True
@@ -184,6 +195,8 @@ def is_attribute(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent:
         return False
     if re.match(r"[x×][\s-](?:objective|magnification|zoom|lens|oil|coverage)", sight.after):
+        return True
+    if cues.SIGMA_NOUN.match(sight.after):
         return True
     found = cues.ATTRIBUTIVE.match(sight.after)
     return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)

@@ -39,10 +39,11 @@ WORD_VALUES: dict[str, int] = {**{word: number for number, word in enumerate(UNI
 CARDINAL = (
     "(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(?:one|two|three|four|five|six|seven|eight|nine)|" + "|".join(WORD_VALUES) + ")"
 )
+DIGITS = rf"(?:\d{{1,3}}(?:[,{NUMERIC_COMMA}]\d{{3}})+|\d+)"
 PARTS = "(?:hal(?:f|ves)|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)"
 VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|emerg|report|chang|occur|relaps|withdr|heal|settl|had to be (?:exclu|remov|drop|discard)|(?:were|was) (?:exclu|remov|lost|dropped|discard)|exceed|rose|fell|drop|outperform|agree|replicat)"
 WORDS = re.compile(
-    rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
+    rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|{DIGITS})\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|{DIGITS}))\b"
     rf"|(?P<some>(?!one\b|a\b|half\b)(?:both|{CARDINAL}))\s+of\s+(?:the|these|our|them|its)\b(?!\s+(?:most|main|best|key|largest|major|oldest|simplest|authors?|few))"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
     rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"

@@ -36,6 +36,11 @@ def is_statistic(sight: Sight) -> object:
     return not (sight.integer and found["symbol"] in LETTERS) and not re.search(r"[A-Za-z}\ue007\u200b]\s*\([^()]*$", sight.left)
 
 
+def is_named_statistic(sight: Sight) -> object:
+    """Follows the name of a statistic that nobody sets: `odds ratio 2.3`."""
+    return sight.prose and not sight.literal.words and sight.literal.kind == "decimal" and cues.STATISTIC_NAME.search(sight.before)
+
+
 def is_level(sight: Sight) -> object:
     """A threshold of significance that was set, not found."""
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
@@ -109,7 +114,7 @@ def is_whole(sight: Sight) -> object:
     """The whole of which a sentence goes on to tell a part, and the part: `Of the 57 studies, 44 had ...`."""
     if not sight.integer or not sight.prose:
         return False
-    return (cues.WHOLE.match(sight.lead + "|") and cues.GOES_ON_WITH.match(sight.after)) or cues.PART.match(sight.lead + "|")
+    return (cues.WHOLE.match(sight.lead + "|") and cues.GOES_ON_WITH.match(sight.after)) or cues.PART.match(sight.lead + "|") or cues.OF_WHOM.search(sight.before)
 
 
 def is_distinct(sight: Sight) -> object:
