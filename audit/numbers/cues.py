@@ -184,9 +184,9 @@ HYPHENATED = Cue(
 )
 PRODUCT = Cue(r"\s*(?:[A-Za-zμµ]{1,2}\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 CLAIM = Cue(
-    r"\b(?:f[oi]und|finds?|recorded|counted|occurr?ed|occurs?|experienc\w+|scored|peaks? (?:at|in|near|around)|settles?|stays?|stayed|converts?|degrad\w+|emerg\w+|contributes?|constitut\w+|had died|relaps\w+|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ\w+|measur\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
-    r"average (?!over)|scores?|correlat\w+|differs?|differed|differences?|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"
-    r"declin\w+|logged|inferred|impl(?:y|ies|ied)|constrains?|constrained|caused by|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
+    r"\b(?:f[oi]und|finds?|(?<!was )(?<!were )recorded|counted|occurr?ed|occurs?|experienc\w+|scored|peaks? (?:at|in|near|around)|settles?|stays?|stayed|converts?|degrad\w+|emerg\w+|contributes?|constitut\w+|had died|relaps\w+|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ(?!ations?\b|ers?\b|ator)\w+|measur(?!ements?\b|es?\b)\w+|reach\w*|achiev\w+|obtain\w*|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop(?!-?outs?\b)\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
+    r"average (?!over)|scores?|correlat\w+|differs?|differed|differences?|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most(?! recent)|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"
+    r"declin\w+|logged|inferred|impl(?:y|ies|ied)|constrains?|constrained|caused by|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|(?<!was )(?<!were )kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip
 OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are|compares?|corresponds?)\b|\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the (?:present|resulting|final))\b", I)
@@ -294,8 +294,8 @@ BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kM
 LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice|stimulus|prime|pulse|cue|trial)s?\s+(?:lasted|ran for)\s+(?:about\s+|approximately\s+)?$", I)
 """How long something was made to last."""
 SUBJECT = Cue(r"^\W*(?:an?|each|every|one)\s+(?:\w+\s+)?$", I)
-LABELLED_END = Cue(r"[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|and|through)\s+[-$\d]", I)
-LABELLED_START = Cue(r"\d[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|and|through)\s+[-\u2212$]*$", I)
+LABELLED_END = Cue(r"[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-$\d]", I)
+LABELLED_START = Cue(r"\d[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-\u2212$]*$", I)
 """The ends of a scale with their labels: `from 1 (never) to 7 (always)`."""
 SIGMA_NOUN = Cue(r"[\s\u00a0$-]*(?:\\sigma|sigma|σ)[\s\u00a0$-]+(?:(?:point[ -]source|upper|limiting|detection)\s+)?(?:depth|limit|clip|threshold|cut|rejection|contour|outlier)\w*")
 PLANNED = Cue(r"\bto (?:detect|find|achieve|reach|obtain)\b|\bsuffic\w+|\bneeded\b|\brequired\b|\ba priori\b", I)

@@ -73,7 +73,7 @@ def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
         return True
-    if cues.LABELLED_END.match(sight.after) or cues.LABELLED_START.search(sight.before):
+    if sight.integer and not sight.claims and (cues.LABELLED_END.match(sight.after) or cues.LABELLED_START.search(sight.before)):
         return True
     digits = sight.literal.plain.lstrip("-")
     if (sight.literal.plain.startswith("-") and re.match(rf"[\s$]*(?:and|to|,)[\s$+]*{re.escape(digits)}(?![\d.])", sight.after)) or re.search(rf"[-\u2212][\s$]*{re.escape(digits)}[\s$]*(?:and|to|,)[\s$+]*$", sight.before[-24:]):
