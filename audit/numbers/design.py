@@ -18,6 +18,8 @@ def is_confidence(sight: Sight) -> object:
 
 
 def is_sample(sight: Sight) -> object:
+    if sight.integer and cues.SAMPLE_OF.search(sight.before):
+        return True
     found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
     if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
         return False
@@ -89,6 +91,11 @@ def is_criterion(sight: Sight) -> object:
     if not sight.prose:
         return False
     if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
+        return True
+    if not sight.literal.percent and cues.CLASS_BOUND.search(sight.lead):
+        return True
+    selecting = cues.SELECTING.search(sight.lead)
+    if selecting and not sight.literal.percent and not cues.CLAIM.search(cues.COMPARED.strip(selecting["between"])):
         return True
     if cues.AGED.search(sight.lead) and cues.AGE.match(sight.after):
         return True
@@ -199,6 +206,8 @@ def is_attribute(sight: Sight) -> object:
     if cues.SIGMA_NOUN.match(sight.after):
         return True
     found = cues.ATTRIBUTIVE.match(sight.after)
+    if cues.ARTICLE.search(sight.before) and cues.ATTRIBUTIVE.match(sight.unit) and not cues.CHANGE.match(sight.unit):
+        return True
     return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
 
 

@@ -44,7 +44,7 @@ def is_named_statistic(sight: Sight) -> object:
 def is_level(sight: Sight) -> object:
     """A threshold of significance that was set, not found."""
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
-    return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if)\b", near, re.I)
+    return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
 
 
 def ends_relation(sight: Sight) -> object:

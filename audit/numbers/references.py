@@ -7,12 +7,15 @@ from collections.abc import Callable
 
 from audit.numbers import cues
 from audit.numbers.sight import Sight
-from audit.numbers.stream import CELL
+from audit.numbers.stream import CELL, CITE
 from audit.numbers.tables import in_table
 
 DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
 
 
+NUMBERED = re.compile(r"[a-z,]\s\(\d{1,3}(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)[.,;]")
+"""A citation by number in parentheses at the end of a clause; several in a text that cites by no command."""
+NUMBERED_OPEN, NUMBERED_CLOSE = re.compile(r"[a-z,]\s\((?:\d{1,3}\s?(?:,|--?|\u2013)\s?)*$"), re.compile(r"(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)")
 ENTRY = 600
 KEYWORDED = frozenset("author keywords keyword IEEEkeywords keywords* subjclass pacs ccsdesc".split())
 
@@ -168,6 +171,8 @@ def is_reference_mark(sight: Sight) -> object:
     """`[12]`, `[3, 4]` in running text, or `study.12` set without a blank: a typed citation."""
     if sight.frame.math or not sight.literal.text.isdigit() or len(sight.literal.text) > 3:
         return False
+    if NUMBERED_OPEN.search(sight.before[-16:]) and NUMBERED_CLOSE.match(sight.after) and sight.page.once("numbered", lambda: CITE not in sight.text and len(NUMBERED.findall(sight.text)) > 3):
+        return True
     if re.search(r"[a-z)]{2}\s?\)?[.,;](?:\d{1,3}[,\u2013-]+)*$", sight.before[-16:]) and re.match(r"(?:[,\u2013-]+\d{1,3})*(?:\s|$)", sight.after):
         return True
     opened = re.search(r"(?P<word>[A-Za-z.,~\u00a0]+)[\s\u00a0]*\[(?:\d{1,3}\s*[,;\u2013-]+\s*)*$", sight.before[-40:])
