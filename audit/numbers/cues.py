@@ -114,9 +114,10 @@ STATISTIC_TEXT = Cue(
 )
 RELATION = Cue(r"(?:[=<>≈≤≥∈→≠]|\\propto|\\leftarrow|\\gets|\\coloneqq|:=|\\colon)[\s\u2009]*[-\u2212+]?$")
 STATISTIC_NAME = Cue(r"\b(?:(?:odds|hazards?|risk|rate|incidence) ratio|relative risk|kappa|cronbach's (?:\\?alpha|α)|auc|auroc|f1(?:[ -]score)?|accuracy|icc)[\s$]*(?:\((?:or|hr|rr|aor|ahr)\))?[\s,:]*(?:of|=|was|is)?[\s$]*$", I)
+ON_AVERAGE = Cue(rf"[\s\u2009\u00a0$]*(?:%|{UNIT}|[a-z-]+)?[\s\u00a0$]*,?\s*on average\b", I)
 SAMPLE = Cue(r"(?:^|[^A-Za-z\\])(?P<symbol>\\?[nNkKmTLBSJ])(?:_\S{1,12})?\u200b?\s*[=≥≤<>]\s*$")
 CONFIDENCE = Cue(
-    r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|CIs?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
+    r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
     I,
 )
 
@@ -136,7 +137,7 @@ LINKED_DESIGN = Cue(
 QUALIFIED = Cue(
     r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I
 )
-CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?!total|sum|combined|mean|average|maximum|median|typical|throughput|latency|execution|accuracy|precision|recall|perplexity|significance|probability|success|yield|gain|speed-?up|error|score|overhead|correlation)(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
+CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?!total|sum|combined|mean|average|maximum|median|typical|throughput|latency|execution|accuracy|precision|recall|perplexity|significance|probability|success|yield|gain|speed-?up|error|score|overhead|correlation|value|(?:theoretical|experimental|reported|measured|observed)\b)(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
 SPAN = Cue(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
 CONDITIONAL = Cue(r"\b(?:when|if|whenever|assuming|suppose|provided|where|let|given|once|unless|until|at|under|using|after|within|beyond|with)\b", I)
 CLAUSE = Cue(r"(?:^|[,;:(\u2014]|--)\s*(?:and\s+|or\s+|but\s+|e\.g\.,?\s+|that is,\s+)?(?:when|if|whenever|assuming|suppose|provided|where|let|given that|once|unless|until)\b[^,;:]*$", I)
@@ -146,6 +147,7 @@ DESCRIBED = Cue(r"\b(?:mean|median|average)s?\b|\bages?\b|\bbetween\b|\byears\b|
 CATALOGUED = Cue(r"\b[A-Z]{2,}[\s\u00a0-]$")
 ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
 YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
+EARLY_YEAR = Cue(r"\b(?:in|since|until|circa|ca\.|AD|dated?|from|around|anno)[\s\u00a0]$|\b1[5-8]\d\d[\s\u00a0]*(?:to|and|--?|\u2013)[\s\u00a0]*$")
 YEAR_RANGE = Cue(r"\b(?:1[89]|20)\d\d\s*(?:--?|\u2013|/)\s*$")
 THERMAL = Cue(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[GT]eV|[hkMG]?Pa)(?![A-Za-z])")
 HARDWARE = Cue(
@@ -186,7 +188,7 @@ PRODUCT = Cue(r"\s*(?:[A-Za-zμµ]{1,2}\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*
 CLAIM = Cue(
     r"\b(?:f[oi]und|finds?|(?<!was )(?<!were )recorded|counted|occurr?ed|occurs?|experienc\w+|scored|peaks? (?:at|in|near|around)|settles?|stays?|stayed|converts?|degrad\w+|emerg\w+|contributes?|constitut\w+|had died|relaps\w+|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ(?!ations?\b|ers?\b|ator)\w+|measur(?!ements?\b|es?\b)\w+|reach\w*|achiev\w+|obtain\w*(?! (?:using|with|by|on)\b)|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop(?!-?outs?\b)\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
     r"average (?!over)|scores?|correlat\w+|differs?|differed|differences?|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most(?! recent)|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"
-    r"declin\w+|logged|inferred|impl(?:y|ies|ied)|constrains?|constrained|caused by|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|(?<!was )(?<!were )kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
+    r"declin\w+|logged|inferred|impl(?:y|ies|ied)|constrains?|constrained|caused by|lies|shorten\w*|lengthen\w*|averag(?:es|ed)(?! over)|amount(?:s|ed) to|was calculated|agreement|fad(?:es|ed)|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|(?<!was )(?<!were )kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip
 OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are|compares?|corresponds?)\b|\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the (?:present|resulting|final))\b", I)
@@ -309,6 +311,6 @@ PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?)\s*(?:about|appr
 """What is said of a thing, not what the thing is made of."""
 RANGE_BEFORE = Cue(r"\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to|and)[\s$]*$", I)
 CHANGE = Cue(r"[\s\u00a0-]*\S+[\s\u00a0-]+(?:\w+\s+)?(?:gain|loss|shift|increase|decrease|reduction|drop|rise|fall|improvement|difference|delay|error|deviation|advantage|speed-?up|gap|excess|offset|change|decline|penalty|bias|lead|lag|detection)\b", I)
-ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|mol|[a-z]+er)\b)(?:[a-z]{{3,}})")
+ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|upon|mol|[a-z]+er)\b)(?:[a-z]{{3,}})")
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)

@@ -44,7 +44,7 @@ def is_measured_noun(sight: Sight) -> object:
         return False
     if re.search(r"\b(?:first|last|next)\s*$", sight.before[-8:]) and cues.COUNTED.match(sight.after):
         return True
-    if cues.PARTS_OF_NET.match(sight.after) and not cues.TAKES_AWAY.search(sight.before[-14:]):
+    if cues.PARTS_OF_NET.match(sight.after) and sight.round and not cues.TAKES_AWAY.search(sight.before[-14:]):
         return True
     if cues.STRONG_COUNT.match(sight.after) and cues.DRAWN_FROM.search(sight.before[-20:]):
         return True
