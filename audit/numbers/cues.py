@@ -54,7 +54,7 @@ PRIMITIVE = Cue(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
 )
-UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|[kK]B|[GMk]bps|[GM]B/s|bytes?|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag|[mnμk]T|k[AN]|[kMG]J|kOe|sccm|(?:kilo|centi|milli|micro|nano)?met(?:er|re)s?|feet|inch(?:es)?|miles?|(?:kilo|milli)?grams?|(?:milli)?lit(?:er|re)s?|volts?|watts?|hectares?|tonn?es?|tons)"
+UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|[kK]B|[GMk]bps|[GM]B/s|bytes?|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag|[mnμk]T|k[AN]|[kMG]J|kOe|sccm|atm|fs|ps|(?:kilo|centi|milli|micro|nano)?met(?:er|re)s?|feet|inch(?:es)?|miles?|(?:kilo|milli)?grams?|(?:milli)?lit(?:er|re)s?|volts?|watts?|hectares?|tonn?es?|tons)"
 PHYSICAL = Cue(rf"[\s-]*{UNIT}(?![A-Za-z])")
 
 CERTAIN_INDEX = Cue(
@@ -78,7 +78,7 @@ SOFTWARE = Cue(
     r"\b(?:python|pytorch|torch|tensorflow|jax|numpy|scipy|pandas|cuda|cudnn|julia|matlab|stata|spss|sas|java|gcc|ubuntu|debian|centos|windows|macos|linux|android|ios|"
     r"version|versions|(?<!we )(?<!to )release|ver\.?|v\.?|gpt|llama|bert|claude|gemini|mistral|qwen|lme4|ggplot|prism|graphpad|imagej|fiji|matplotlib|scikit-learn|sklearn|keras|transformers|"
     r"dvc|git|latex|python3|node(?:\.js)?|rstudio|r|opencv|blender|unity|excel|nvivo|g\*power|jasp|jamovi|psychopy|eprime|e-prime|covid|mnist|cifar|imagenet|wikitext|h|rtx|gtx|geforce|tesla|core|xeon|ryzen|iphone|"
-    r"iso|ieee|rfc|din|en|astm|ansi|cc[ -]by(?:-[a-z]+)*|gpl(?:v)?|apache|level-|usb|wi-?fi|bluetooth|http|web|industry)[\s\u00a0]*(?:version\s*|v\.?\s*|release\s*)?$",
+    r"iso|ieee|rfc|din|en|astm|ansi|cc[ -]by(?:-[a-z]+)*|gpl(?:v)?|build|revision|apache|level-|usb|wi-?fi|bluetooth|http|web|industry)[\s\u00a0]*(?:version\s*|v\.?\s*|release\s*)?(?:\d+(?:\.\d+)*-)?$",
     I,
 )  # fmt: skip
 NAME_HYPHEN = Cue(
@@ -123,7 +123,7 @@ CONFIDENCE = Cue(
 
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = Cue(
-    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|drop-?out(?: rate| probability)?|significance level|(?<!'s )(?<!'s \\)alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
+    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|discount factors?|replay buffer(?: size)?|decay rates?|time ?steps?|(?:prior|cut-?off) (?:mean|variance|frequency|radius|energy)|drop-?out(?: rate| probability)?|significance level|(?<!'s )(?<!'s \\)alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
     rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell|waiting?|hold(?:ing)?) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
@@ -160,12 +160,12 @@ WEAK_DESIGN = Cue(
     I,
 )  # fmt: skip
 DESIGN_VERB = Cue(
-    r"\b(?:we (?:\w+ly |also |then )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|survey|interview|analy[sz]e|stud(?:y|ie)|examine|inspect|annotate|crawl|quer(?:y|ie)|download|split|scale|limit|label|normali[sz]e)d?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|(?<!-)repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
+    r"\b(?:we (?:\w+ly |also |then )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|survey|interview|analy[sz]e|stud(?:y|ie)|examine|inspect|annotate|crawl|quer(?:y|ie)|download|split|scale|limit|label|normali[sz]e)(?:e?d)?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|(?<!-)repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
     r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|(?:we|was|were|is|are) var(?:y|ied)|varying the|swe(?:ep|pt)|administered|escalated|titrated|injected|housed|fed|dosed|treated with|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
     r"subsampled?|acquired|prune(?:d)?|fine-?tuned?|pre-?trained|prompt(?:ed)?|decoded?|quanti[sz]ed|chose|(?:was|were) added|performed with|appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
-    r"completed|annotated|(?<!un)labell?ed|surveyed|parcellated|binned|discreti[sz]ed|segmented into|grouped into|interpolated|smoothed|filtered|downsampled|rescaled|covers?|covering|capped|truncated|padded|resized|cropped|divided|partitioned|held out|reserved?|paid|compensated|followed for|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
+    r"completed|annotated|(?<!un)labell?ed|surveyed|parcellated|binned|discreti[sz]ed|segmented into|grouped into|interpolated|smoothed|filtered|downsampled|rescaled|covers?|covering|capped|truncated|padded|resized|cropped|divided|partitioned|held out|reserved?|paid|compensated|followed for|priors? (?:were|was|are|is|with)|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
     I,
 )  # fmt: skip
 COUNTED = Cue(
@@ -208,7 +208,7 @@ OF_CONSTANT = Cue(r"[\s\u00a0$-]+(?:(?:in|as|for)\s+(?:the\s+)?)?(?:learning[ -]
 AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people|subjects|students|individuals|those|persons)\s+(?:aged\s+)?(?:less|more|older|younger|under|over|above|below|at least|between)(?:\s+than)?\s*$", I)
 AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
 COORDINATE = Cue(r"[\s\u2009]*\^?°\u200b?[\s$]*[NSEW]\b")
-SCALED = Cue(r"\b(?:scales? (?:of|from)|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
+SCALED = Cue(r"\b(?:scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
 ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I)
 """Words by which a writer sets a symbol."""
 SETTING_NOUN = Cue(r"\b(?:thresholds?|cut-?offs?|tolerances?|parameters?|bandwidths?|steps?|step sizes?|rates?|constants?|tolerance)\s*(?:of\s*)?$", I)
@@ -278,7 +278,7 @@ ENTRY = Cue(r"(?:\[?\d+[\].]\s*)?[A-Z][\w'\u2019-]+(?:,\s*|\s)[A-Z]\.?(?:[A-Z]\.
 POSTAL = Cue(r"\b[A-Z]{2},?[\s\u00a0]*(?:\d{5}-)?$")
 LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed) as\b[^.;]{0,60}$", I)
 EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)
-POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h)\b", I)
+POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h|(?:\w+\s)?cycles|passages)\b", I)
 STREET = Cue(r"(?:\s+[A-Z][a-z]+){0,2}\s+(?:Rd|St|Street|Road|Ave|Avenue|Blvd|Boulevard|Broadway|Lane|Drive|Floor|Stra(?:ss|ß)e)\b|\s+Broadway\b")
 BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s*[-\u2212]?\d*\.\d+\W*$")
 SLOPES = Cue(r"\b(?:slopes?|exponents?|powers?|scalings?)\b(?:of|and|or|[-\u2212\d/,\s])*$", I)

@@ -26,7 +26,7 @@ OTHERS = re.compile(
 RELATIVE = re.compile(rf"{CITE},?\s+(?:who|which|where)\b[^,;]*$")
 STUDY = re.compile(r"\b(?:stud(?:y|ies)|analys[ei]s|survey|paper|trial|report|work|review)\b")
 USED_TO = re.compile(rf"{CITE}\s*\)?,?\s*(?:in order\s+)?to\s+[a-z]+")
-REPORTS = re.compile(rf"{CITE}[\s)\]]*(?:\w+ly\s+|also\s+)?(?:report|f[oi]und|finds|estimat|calculat|obtain|measur|deriv|g[ai]ve|show|identif|determin|conclu|infer|predict|noted|quot|claim|observ|record|constrain)\w*\b")
+REPORTS = re.compile(rf"(?:{CITE}|\b{NAME}(?:\s+et\s+al\.?[\s\\]*,?|\s+and\s+{NAME})?\s*\((?:19|20)\d\d[a-z]?\))[\s)\]]*(?:\w+ly\s+|also\s+)?(?:report|f[oi]und|finds|estimat|calculat|obtain|measur|deriv|g[ai]ve|show|identif|determin|conclu|infer|predict|noted|quot|claim|observ|record|constrain)\w*\b")
 """A cited author as the subject of a finding."""
 METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|correction|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er)\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)")
 """A citation of the method by which one's own number was found, or beside one's own table."""
@@ -57,11 +57,11 @@ def is_quoted_value(sight: Sight) -> object:
 def is_attributed(sight: Sight) -> bool:
     """In parentheses at once behind a citation, or what a cited author is the subject of: `\\citet{x} ($d = 0.4$)`, `\\citet{x} found 0.4`."""
     start = max(sight.span[0], sight.literal.start - PARAGRAPH)
-    if sight.text.find(CITE, start, sight.literal.start) < 0 or sight.frame.math == "display" or in_table(sight):
+    if not cites(sight, start, sight.literal.start) or sight.frame.math == "display" or in_table(sight):
         return False
     told = sight.text[start : sight.literal.start].replace("\n", " ").replace(ARGUMENT, "")
     between = told.rpartition(CITE)[2]
-    if not WORD.search(between) and between.lstrip().startswith("("):
+    if CITE in told and not WORD.search(between) and between.lstrip().startswith("("):
         return True
     subjects = list(REPORTS.finditer(told))
     return bool(subjects) and not cues.OWN.search(told[subjects[-1].end() :]) and not TURNS.search(told, subjects[-1].end())
