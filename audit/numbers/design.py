@@ -11,6 +11,10 @@ from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
 
+MIRROR_AFTER = re.compile(r"[\s$]*(?:and|to|,)[\s$+]*(\d+(?:\.\d+)?)")
+MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s$+]*$")
+
+
 def is_confidence(sight: Sight) -> object:
     """`95 % CI`, a quantile, a fold."""
     value = parse_decimal(sight.literal.plain)
@@ -77,13 +81,19 @@ def is_scale(sight: Sight) -> object:
         return True
     if sight.integer and not sight.claims and (cues.LABELLED_END.match(sight.after) or cues.LABELLED_START.search(sight.before)):
         return True
-    digits = sight.literal.plain.lstrip("-")
-    if (sight.literal.plain.startswith("-") and re.match(rf"[\s$]*(?:and|to|,)[\s$+]*{re.escape(digits)}(?![\d.])", sight.after)) or re.search(rf"[-\u2212][\s$]*{re.escape(digits)}[\s$]*(?:and|to|,)[\s$+]*$", sight.before[-24:]):
+    if is_mirrored(sight):
         return True
     end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
     if sight.literal.plain == "0":
         return re.match(end, sight.after.replace("\u2009", " "))
     return sight.literal.plain in ("1", "100") and re.search(r"(?<![\d.,])0[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*$", sight.before[-14:])
+
+
+def is_mirrored(sight: Sight) -> bool:
+    """One of two ends that differ in their sign: `from -1 to +1`."""
+    plain = sight.literal.plain
+    end = MIRROR_AFTER.match(sight.after) if plain.startswith("-") else MIRROR_BEFORE.search(sight.before[-24:])
+    return end is not None and end[1] == plain.lstrip("-")
 
 
 def is_criterion(sight: Sight) -> object:
@@ -92,9 +102,9 @@ def is_criterion(sight: Sight) -> object:
         return False
     if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
         return True
-    if not sight.literal.percent and cues.CLASS_BOUND.search(sight.lead):
+    if not sight.literal.percent and "(" in sight.lead and cues.CLASS_BOUND.search(sight.lead):
         return True
-    selecting = cues.SELECTING.search(sight.lead)
+    selecting = cues.BOUND_WORD.search(sight.lead[-14:]) and cues.SELECTING.search(sight.lead)
     if selecting and not sight.literal.percent and not cues.CLAIM.search(cues.COMPARED.strip(selecting["between"])):
         return True
     if cues.AGED.search(sight.lead) and cues.AGE.match(sight.after):
@@ -118,7 +128,7 @@ def names_condition(sight: Sight) -> object:
         return False
     if cues.NAMED_BEFORE.search(sight.before) and cues.NAMES_CONDITION.match(sight.after):
         return True
-    symbol = cues.SYMBOL_VALUE.search(sight.before[-16:])
+    symbol = "=" in sight.before[-4:] and cues.SYMBOL_VALUE.search(sight.before[-16:])
     if not symbol or cues.STATISTIC_TEXT.search(sight.before):
         return False
     named = sight.page.once("conditions", lambda: {found["first"] or found["second"] for found in cues.CONDITION_SYMBOL.finditer(sight.text)})

@@ -76,7 +76,7 @@ def is_bound_of_error(sight: Sight) -> object:
 
 def is_spread_in_prose(sight: Sight) -> object:
     """`1091.7 $\\pm$ 0.2` in a sentence about an outcome, unless it sets the value."""
-    if not sight.prose or not sight.claims or cues.DESIGN_VERB.search(sight.lead):
+    if "±" not in sight.after[:8] + sight.before[-8:] or not sight.prose or not sight.claims or cues.DESIGN_VERB.search(sight.lead):
         return False
     return re.match(r"[^A-Za-z\d]{0,3}±[\s$\u2009]*[\d.]", sight.after) or re.search(r"\d[^A-Za-z\d]{0,3}±[\s$\u2009]*$", sight.before[-8:])
 

@@ -57,7 +57,7 @@ def is_quoted_value(sight: Sight) -> object:
 def is_attributed(sight: Sight) -> bool:
     """In parentheses at once behind a citation, or what a cited author is the subject of: `\\citet{x} ($d = 0.4$)`, `\\citet{x} found 0.4`."""
     start = max(sight.span[0], sight.literal.start - PARAGRAPH)
-    if not cites(sight, start, sight.literal.start) or sight.frame.math == "display" or in_table(sight):
+    if not sentence_cites(sight) or not cites(sight, start, sight.literal.start) or sight.frame.math == "display" or in_table(sight):
         return False
     told = sight.text[start : sight.literal.start].replace("\n", " ").replace(ARGUMENT, "")
     between = told.rpartition(CITE)[2]
@@ -96,7 +96,7 @@ def is_told(sight: Sight) -> object:
         return True
     if (CITE in sight.lead and USED_TO.search(sight.lead)) or sight.page.once(("method", sight.span), lambda: cites_methods(sight)):
         return False
-    if sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)):
+    if sentence_cites(sight):
         return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
     return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: tells(sight))
 
@@ -120,6 +120,11 @@ def stands(sight: Sight, words: re.Pattern[str], start: int, end: int) -> bool:
 def cites(sight: Sight, start: int, end: int) -> bool:
     """Whether a stretch of the text holds a citation, by command or typed."""
     return sight.text.find(CITE, start, end) >= 0 or stands(sight, IN_TEXT, start, end)
+
+
+def sentence_cites(sight: Sight) -> bool:
+    """Whether the sentence holds a citation."""
+    return bool(sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)))
 
 
 def paragraph_start(sight: Sight) -> int:
