@@ -199,7 +199,7 @@ BOUNDED = Cue(r"\b(?:\w+er than|below|above|under|over|within|at least|at most)\
 SUBJECT_BOUND = Cue(r"^\W*(?:(?:the|all|any|every)\s+)?(?:\w+\s+)?\w+\s+(?:under|below|above|older than|younger than|aged)\s*$", I)
 HEADED = r"(?:condition|treatment|group|arm|variant|configuration|regime|scenario|set-?up|setting|version|mode|protocol)\b(?!\s+(?:effects?|differences?)\b)"
 NAMES_CONDITION = Cue(rf"[\s\u00a0$-]*(?:%|[A-Za-z]+)?(?:\s?/\s?\d+\s[a-z]+)?[\s-]{HEADED}", I)
-NAMED_BEFORE = Cue(r"\b(?:the|each|an?|in|per|every|this|that)[\s$]+(?:[A-Za-z]+[\s$]*=[\s$]*)?$", I)
+NAMED_BEFORE = Cue(r"\b(?:the|each|an?|in|per|every|this|that)[\s$]+(?:\\?[A-Za-z]+[\s$]*=[\s$]*)?$", I)
 CONDITION_SYMBOL = re.compile(rf"\b(?:conditions?|treatments?|groups?|levels?)(?:\s+of(?:\s+\w+)?){{0,1}}[\s(]+(?P<first>[A-Z][A-Za-z]{{0,5}})\s?=|\b(?P<second>[A-Z][A-Za-z]{{0,5}})\s?=\s?-?[\d.]+\s{HEADED}")
 """A symbol whose values name conditions: `in condition SR = 2`, `the SR=1 condition`."""
 SYMBOL_VALUE = re.compile(r"\b(?P<symbol>[A-Z][A-Za-z]{0,5})[\s$]*=[\s$]*$")
@@ -242,7 +242,7 @@ RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Z
 COMPARED = Cue(r"\b(?:higher|lower|greater|less|more|larger|smaller|fewer|longer|shorter|better|worse|most|least|faster|slower)(?:\s+than)?\b", I)
 SIZE = Cue(r"(?:^|[^A-Za-z\\_])(?P<symbol>[nN])\s*=\s*(?:\d+\s*(?:to|or|and|--?|\u2013)\s*)?$")
 SIZES = re.compile(r"(?<![A-Za-z\\_])[nN]\s*=\s*\d")
-PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+[a-z-]+){0,3}[\s,;(\[]*$")
+PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+(?!intervals?\b|confidence\b|credible\b)[a-z-]+){0,3}[\s,;(\[]*$")
 PERCENT_BEHIND = Cue(r"\s*(?:[,;=(]|or)\s*\(?\d+(?:\.\d+)?\s*%\s*[),;]")
 PORTION = Cue(r"\b(?:most|majority|minority|few|some|many|several|remaining|rest|others?|half|only)\b[^.;,()]{0,60}\(?\s*$", I)
 SORTS = Cue(r"\b(?:most|majority|few|followed by|remaining|rest|common\w*|frequent\w*|excluded|exclusion|reasons?|reported|mentioned|responded|answered|dropped out|withdrew|met|eligible)\b|%", I)

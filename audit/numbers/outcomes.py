@@ -58,7 +58,7 @@ def is_spread(sight: Sight) -> object:
     """A value with its spread, `2.24 \\pm 0.25`, in a formula."""
     if not sight.frame.math or sight.frame.script:
         return False
-    if re.search(r"\)$", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
+    if re.search(r"\d\(\d+\)", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
         return True
     if cues.CONDITION.search(sight.lead) and not sight.claims and sight.round:
         return False
@@ -96,7 +96,7 @@ def is_counted_out(sight: Sight) -> object:
     if not found:
         return False
     ahead, behind = before[: found.start()], sight.after.replace("$", "")
-    if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead):
+    if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
         return True
     if found["symbol"] == "n" and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
         return True
