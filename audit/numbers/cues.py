@@ -142,8 +142,6 @@ SPAN = Cue(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
 CONDITIONAL = Cue(r"\b(?:when|if|whenever|assuming|suppose|provided|where|let|given|once|unless|until|at|under|using|after|within|beyond|with)\b", I)
 CLAUSE = Cue(r"(?:^|[,;:(\u2014]|--)\s*(?:and\s+|or\s+|but\s+|e\.g\.,?\s+|that is,\s+)?(?:when|if|whenever|assuming|suppose|provided|where|let|given that|once|unless|until)\b[^,;:]*$", I)
 """A clause that says under which condition something holds."""
-RECRUITED = Cue(r"\b(?:recruited|participated|took part|volunteered|enrol(?:l)?ed|randomi[sz]ed|invited)\b", I)
-DESCRIBED = Cue(r"\b(?:mean|median|average)s?\b|\bages?\b|\bbetween\b|\byears\b|\bdiffer\w*", I)
 CATALOGUED = Cue(r"\b[A-Z]{2,}[\s\u00a0-]$")
 ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
 YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")

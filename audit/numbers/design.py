@@ -67,14 +67,6 @@ def is_set_up(sight: Sight) -> object:
     return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
 
 
-def is_recruited(sight: Sight) -> object:
-    """Who took part: numbers of a sentence on recruitment that tells no outcome but ages."""
-    if not sight.prose or sight.literal.percent or not sight.says(cues.RECRUITED):
-        return False
-    counted = sight.integer and not cues.DESCRIBED.search(sight.before[-40:])
-    return counted and not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
-
-
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
@@ -140,6 +132,8 @@ def is_condition(sight: Sight) -> object:
     if not sight.prose:
         return False
     if sight.literal.percent:
+        if is_cause(sight):
+            return True
         if cues.LEVEL_OF.search(sight.lead) and cues.NOUN.match(sight.after):
             return True
         return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?:\w+\s)?(?:FDR|level|threshold|cut-?off|significance|confidence)(?: level)? of\s*$", sight.lead)
@@ -156,7 +150,7 @@ def is_condition(sight: Sight) -> object:
         return True
     if sight.says(cues.CONDITIONAL) and (cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead)):
         return True
-    return cues.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
+    return is_cause(sight) or cues.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
 
 
 def is_weak_design(sight: Sight) -> object:

@@ -185,6 +185,11 @@ def is_part(sight: Sight) -> object:
     return sight.frame.math and sight.literal.kind == "fraction" and not sight.claims and not re.match(r"[\s$]*of\b", sight.after)
 
 
+def is_as_such(sight: Sight) -> object:
+    """A number that counts and measures nothing."""
+    return is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
+
+
 def is_freedom(sight: Sight) -> object:
     """The degrees of freedom in `t(29)`, `F(2, 87)`, written as text, or named so."""
     if re.match(r"[\s\u00a0]+(?:degrees of freedom|d\.?o\.?f)\b", sight.after):
