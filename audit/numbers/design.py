@@ -10,7 +10,6 @@ from audit.numbers.outcomes import ends_relation
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
-
 MIRROR_AFTER = re.compile(r"[\s$]*(?:and|to|,)[\s$+]*(\d+(?:\.\d+)?)")
 MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s$+]*$")
 
