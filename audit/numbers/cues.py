@@ -72,7 +72,7 @@ INDEX = Cue(
 )  # fmt: skip
 VERBISH = Cue(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
 PLURAL = Cue(
-    r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b)[a-z-]+(?:s|en)\b"
+    r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b|(?:adds|includes|reports|presents|extends|replaces|repeats|tests|drops|controls|compares|describes|summari[sz]es|yields|assumes|follows|starts|ends|considers|asks|examines|explores|shares|builds|applies)\b)[a-z-]+(?:s|en)\b"
 )
 SOFTWARE = Cue(
     r"\b(?:python|pytorch|torch|tensorflow|jax|numpy|scipy|pandas|cuda|cudnn|julia|matlab|stata|spss|sas|java|gcc|ubuntu|debian|centos|windows|macos|linux|android|ios|"
@@ -130,7 +130,7 @@ CERTAIN_DESIGN = Cue(
     I,
 )  # fmt: skip
 LINKED_DESIGN = Cue(
-    rf"\b(?:thresholds?|cut-?offs?|budgets?|tolerances?|floors?|grids?|criterion|multipliers?|skip scales?|targets?)\s*(?:{LINK}\s*)+(?:about|approximately)?\s*[$~≈]?\s*$"
+    rf"\b(?:thresholds?|cut-?offs?|budgets?|tolerances?|(?<!noise )floors?|grids?|criterion|multipliers?|skip scales?|targets?)\s*(?:{LINK}\s*)+(?:about|approximately)?\s*[$~≈]?\s*$"
     r"|\bat\s+(?:depths?|widths?|multipliers?|scales?|lags?|degrees?|orders?|ranks?|positions?)\s*(?:\d+\s*(?:,|and|or|to)\s*)*$",
     I,
 )  # fmt: skip
@@ -233,7 +233,7 @@ IS = Cue(r"\b(?:is|was|are|were)\s+(?:(?:of|about|around|only|roughly|approximat
 INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b|(?:percentage )?points?\b|per ?cent\b)", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
-HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have)\b[^.;]{0,60}$", I)
+HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
@@ -250,6 +250,7 @@ REPORTS = Cue(r"[\s\u00a0$]+(?:[A-Za-z-]+\s+){0,2}(?:articles?|records?|abstract
 SCREENED = Cue(r"\b(?:returned|retrieved|screened|duplicates?|inclusion criteria|eligib\w+|full[- ]texts?|for inclusion|data extraction|(?:search|query|queries)\b[^.;]{0,60}\b(?:found|gave|identified|yielded|produced))\b", I)
 """How a systematic search went."""
 KEPT = Cue(r"[\s\u00a0$]+(?:included|eligible|retained|remaining|identified|unique)\s", I)
+SEXES = Cue(r"[\s\u00a0$]+(?:were\s+)?(?:wom[ae]n|m[ae]n|females?|males?|girls?|boys?)\b", I)
 FROM_THINGS = Cue(r"\d(?:\s+[a-z-]+s)?\s+from\s*$", I)
 WHOLE = Cue(r"\W*(?:out )?of (?:the|these|those|all|our)\s*\|", I)
 PART = Cue(r"\W*(?:out )?of (?:the|these|those|all|our)?\s*\d[^.;,()]{0,80},\s(?:[a-z]+\s){0,2}\|", I)

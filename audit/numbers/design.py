@@ -60,7 +60,7 @@ def is_set_up(sight: Sight) -> object:
         return False
     if cues.IS.search(sight.lead):
         return False
-    found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and cues.HOLDING.search(sight.lead))
+    found = cues.DESIGN_VERB.search(sight.lead) or (sight.integer and not sight.literal.percent and cues.HOLDING.search(sight.lead))
     if found and sight.literal.percent and "%" in found.group():
         return False
     return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))

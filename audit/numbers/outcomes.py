@@ -107,6 +107,8 @@ def is_screened(sight: Sight) -> object:
     """Counts records, studies or the like that a search found and kept."""
     if not sight.integer or not sight.prose:
         return False
+    if sight.before.endswith("(") and cues.SEXES.match(sight.after):
+        return True
     if cues.FROM_THINGS.search(sight.before.replace("$", "")) and cues.REPORTS.match(sight.after):
         return True
     return cues.REPORTS.match(sight.after) and (sight.says(cues.SCREENED) or cues.KEPT.match(sight.after))
