@@ -209,7 +209,7 @@ def is_attribute(sight: Sight) -> object:
     if cues.SIGMA_NOUN.match(sight.after):
         return True
     found = cues.ATTRIBUTIVE.match(sight.after)
-    if cues.ARTICLE.search(sight.before) and cues.ATTRIBUTIVE.match(sight.unit) and not cues.CHANGE.match(sight.unit):
+    if sight.integer and sight.round and cues.ARTICLE.search(sight.before) and cues.ATTRIBUTIVE.match(sight.unit) and not cues.CHANGE.match(sight.unit):
         return True
     return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
 
