@@ -154,7 +154,7 @@ HARDWARE = Cue(
 )
 WEAK_DESIGN = Cue(
     r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|over|rates? of)"
-    r"\s*(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
+    r"\s*(?:runs?\s|ranges?\s|varies\s)?(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
     I,
 )  # fmt: skip
 DESIGN_VERB = Cue(
@@ -298,7 +298,7 @@ SELECTING = Cue(r"\b(?:we (?:\w+ )?(?:consider|select|restrict|limit|retain|incl
 BOUND_WORD = re.compile(r"(?:below|above|under|over|within|between|than|least|most|exceeding)[\s$≈]*$")
 ARTICLE = Cue(r"\b(?:an?|the|each|every)[\s$]*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013)[\s$]*)?$", I)
 SAMPLE_OF = Cue(r"\b(?:(?:samples?|cohorts?)(?:\s+of)?|(?:participants|patients|students|adults|children|subjects|respondents|volunteers|teachers|individuals))[\s($]*\\?n\s*=\s*$", I)
-LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice|stimulus|prime|pulse|cue|trial)s?\s+(?:lasted|ran for)\s+(?:about\s+|approximately\s+)?$", I)
+LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice|stimulus|prime|pulse|cue|trial|video|clip|tone|sound|interval)s?\s+(?:\w+\s+)?(?:lasted|lasts?|ran for)\s+(?:about\s+|approximately\s+)?$", I)
 """How long something was made to last."""
 SUBJECT = Cue(r"^\W*(?:an?|each|every|one)\s+(?:\w+\s+)?$", I)
 LABELLED_END = Cue(r"[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-$\d]", I)

@@ -66,7 +66,7 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
-    if cues.PROPER.search(sight.before[-24:]):
+    if cues.PROPER.search(sight.before[-24:]) or re.search(r"\b[A-Z][a-z]+\sof\s$", sight.before[-24:]):
         return True
     if cues.YEAR_PLACE.search(sight.before[-8:]) and not cues.COUNTED.match(sight.after):
         return True
