@@ -60,10 +60,12 @@ def is_set_up(sight: Sight) -> object:
         return False
     if cues.IS.search(sight.lead):
         return False
-    found = cues.DESIGN_VERB.search(sight.lead) or (sight.integer and not sight.literal.percent and cues.HOLDING.search(sight.lead))
+    found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and (sight.integer or cues.MILLIONS.match(sight.after)) and cues.HOLDING.search(sight.lead))
     if found and sight.literal.percent and "%" in found.group():
         return False
-    return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
+    if not found:
+        return not sight.claims and (sight.literal.percent or cues.PHYSICAL.match(sight.unit)) and cues.DONE_AFTER.match(sight.after)
+    return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
 
 
 def is_scale(sight: Sight) -> object:
@@ -94,6 +96,8 @@ def is_criterion(sight: Sight) -> object:
     if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
         return True
     if not sight.literal.percent and "(" in sight.lead and cues.CLASS_BOUND.search(sight.lead):
+        return True
+    if not sight.claims and cues.BOUND_WORD.search(sight.lead[-14:]) and cues.DEVIATIONS.match(sight.after):
         return True
     selecting = cues.BOUND_WORD.search(sight.lead[-14:]) and cues.SELECTING.search(sight.lead)
     if selecting and not sight.literal.percent and not cues.CLAIM.search(cues.COMPARED.strip(selecting["between"])):
