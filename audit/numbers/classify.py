@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import cues, design, outcomes, references
 from audit.numbers.literals import Literal
-from audit.numbers.quoting import is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
+from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
 from audit.numbers.tables import in_design_column, is_heading, stands_alone
@@ -19,9 +19,11 @@ __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
+NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
+FOUND = frozenset({"statistic", "spread", "found value"})
 VERSIONS = frozenset({"proper name", "product version"})
 LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
-INHERITED = frozenset({"named constant", "set up", "sized", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
+INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,14 @@ RULES: tuple[Rule, ...] = (
     Rule("layout macro", "layout", "the value of a length or stretch", references.defines_layout),
     Rule("length", "layout", "a length of the page", references.is_length),
     Rule("multiple", "design", "a multiple in a sentence without an outcome", design.is_multiple),
+    Rule("attributed", "reference", "told of a cited author", lambda s: is_attributed(s) or is_quoted_statistic(s)),
     Rule("words", "result", "a count or ratio in words", lambda s: s.literal.words and not s.frame.math and not is_quoted(s)),
     Rule("fraction", "mathematics", "part of a fraction or root", lambda s: bool(s.frame.inside & outcomes.FRACTIONS)),
     Rule("error", "result", "the error of a value", outcomes.is_bound_of_error),
     Rule("script", "mathematics", "an exponent or index", lambda s: s.frame.script),
     Rule("date", "reference", "a date, a time or a version", lambda s: s.literal.kind in ("date", "time", "version")),
     Rule("name", "reference", "part of a name", references.is_name),
-    Rule("year", "reference", "a year", references.is_year),
-    Rule("month", "reference", "a day of a month", references.is_month),
+    Rule("year", "reference", "a year, or the day of a month", lambda s: references.is_year(s) or references.is_month(s)),
     Rule("identifier", "reference", "part of an address or identifier", references.is_identifier),
     Rule("product version", "reference", "a version of a named product", lambda s: not s.literal.percent and cues.SOFTWARE.search(s.before[-28:])),
     Rule("bibliographic", "reference", "volume or page of a typed reference, or a postal code", references.is_bibliographic),
@@ -59,23 +61,27 @@ RULES: tuple[Rule, ...] = (
     Rule("reference mark", "reference", "a typed citation", references.is_reference_mark),
     Rule("index", "reference", "counts a figure, section, step or the like", references.is_index),
     Rule("enumeration", "reference", "an item of an enumeration", references.is_enumeration),
-    Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
-    Rule("quoted statistic", "reference", "a symbol's value with a citation at once behind it", is_quoted_statistic),
-    Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
     Rule("spread", "result", "a value with its spread", outcomes.is_spread),
+    Rule("displayed value", "result", "a displayed value with its unit", outcomes.is_displayed),
+    Rule("display", "mathematics", "a display formula", lambda s: s.frame.math == "display"),
+    Rule("planned", "design", "in a sentence on the sample that a test needs", design.is_planned),
+    Rule("condition's name", "design", "names a condition", design.names_condition),
+    Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
     Rule("found range", "result", "the range of a symbol in a sentence about an outcome", outcomes.is_found_range),
+    Rule("came out", "result", "a number of cases that came out, or one of the values listed for a thing found", lambda s: outcomes.is_counted_out(s) or outcomes.is_direction(s)),
     Rule("sample size", "design", "a size that was set", design.is_sample),
     Rule("quoted value", "reference", "a symbol's value, quoted beside a citation", is_quoted_value),
     Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and outcomes.is_found_value(s)),
     Rule("setting", "design", "a symbol's value", lambda s: not s.prose and s.literal.kind != "integer" and design.is_setting(s)),
-    Rule("exponent", "mathematics", "a slope or power", outcomes.is_exponent),
-    Rule("digit", "mathematics", "a digit as such", outcomes.is_digit),
-    Rule("part", "mathematics", "a fraction of a formula", outcomes.is_part),
+    Rule("number as such", "mathematics", "a digit, a slope, a fraction or a factor as such", outcomes.is_as_such),
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
-    Rule("degrees of freedom", "mathematics", "the degrees of freedom of a test", outcomes.is_freedom),
-    Rule("coefficient", "mathematics", "multiplies a symbol", outcomes.is_coefficient),
+    Rule("degrees of freedom", "result", "the degrees of freedom of a test", outcomes.is_freedom),
+    Rule("screened", "result", "counts what a search found and kept", outcomes.is_screened),
+    Rule("sigma", "result", "a distance in standard errors", outcomes.is_sigma),
     Rule("quoted here", "reference", "quoted beside a citation, in a sentence or table of one's own", lambda s: is_quoted(s) and own_beside_citation(s)),
     Rule("quoted", "reference", "quoted beside a citation", is_quoted),
+    Rule("turned out", "result", "a whole of which a part is told, or how many different things there were", lambda s: outcomes.is_whole(s) or outcomes.is_distinct(s)),
+    Rule("told value", "result", "a value with its spread, or of a named statistic", lambda s: outcomes.is_spread_in_prose(s) or outcomes.is_named_statistic(s)),
     Rule("comparison", "result", "a difference that was found", outcomes.is_comparison),
     Rule("legend", "design", "what a figure's marks stand for", design.is_legend),
     Rule("confidence", "design", "a level of confidence, a quantile or a fold", design.is_confidence),
@@ -83,29 +89,24 @@ RULES: tuple[Rule, ...] = (
     Rule("proper name", "reference", "follows a proper name", references.is_proper),
     Rule("ordinal", "design", "counts a step, layer or the like", design.is_ordinal),
     Rule("attribute", "design", "a measure before a noun", design.is_attribute),
-    Rule("cause", "design", "a change at the head of a sentence on its effect", design.is_cause),
     Rule("hyphenated", "design", "part of a compound such as 12-layer", lambda s: cues.HYPHENATED.match(s.after)),
-    Rule("dimensions", "design", "one of several dimensions", design.is_dimension),
+    Rule("dimensions", "design", "one of several dimensions, or of a proportion such as 3:2", lambda s: design.is_dimension(s) or design.is_proportion(s)),
     Rule("scale", "design", "the end of a scale", design.is_scale),
     Rule("heading", "design", "a table's row or column label", is_heading),
     Rule("column", "design", "in a table's column of things chosen", in_design_column),
     Rule("condition", "design", "a condition under which something is measured", design.is_condition),
     Rule("criterion", "design", "a bound that was drawn", design.is_criterion),
     Rule("span", "design", "over how much something is measured, or at which temperature", design.is_span),
-    Rule("hardware", "design", "counts machines or draws", design.is_hardware),
-    Rule("proportion", "design", "a proportion such as 3:2", design.is_proportion),
     Rule("named constant", "design", "the value of a named constant", design.is_named_constant),
-    Rule("participants", "design", "who took part", design.is_recruited),
     Rule("set up", "design", "follows a verb of setting up", design.is_set_up),
-    Rule("counted", "design", "counts things in a sentence without an outcome", design.is_measured_noun),
-    Rule("sized", "design", "a size in a sentence without an outcome", design.is_weak_design),
-    Rule("physical", "design", "a physical setting in a sentence without an outcome", design.is_method_unit),
+    Rule("counted", "design", "counts machines, draws, or things in a sentence without an outcome", lambda s: design.is_hardware(s) or design.is_measured_noun(s)),
+    Rule("physical", "design", "a size or physical setting in a sentence without an outcome", lambda s: design.is_weak_design(s) or design.is_method_unit(s)),
     Rule("method", "design", "in a section on methods, in a sentence without an outcome", design.is_method),
     Rule("measured", "result", "a number a reader takes for measured", lambda s: True),
 )
 
 
-IN_FORMULAS = frozenset("error,display,quoted statistic,spread,found range,quoted value,found value,setting,exponent,digit,formula".split(","))
+IN_FORMULAS = frozenset("error,display,displayed value,spread,found range,quoted value,found value,setting,formula".split(","))
 OUTSIDE = tuple(rule for rule in RULES if rule.name not in IN_FORMULAS)
 """Those that can fit outside formulas."""
 IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,measured".split(","))
@@ -150,7 +151,11 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
     """A number that goes on a list of design constants is one of them; so is a version that follows a version."""
     if given.rule == "measured" and last.rule in VERSIONS and NEXT_NAME.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "reference", last.rule, last.why)
+    if given.rule == "formula" and last.rule in FOUND and given.literal.kind == "decimal" and NEXT_VALUE.fullmatch(text[last.literal.end : given.literal.start]):
+        return Classified(given.literal, "result", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
+        return given
+    if given.literal.percent and not last.literal.percent:
         return given
     between = text[last.literal.end : given.literal.start]
     listed = LISTED.fullmatch(between)

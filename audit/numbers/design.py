@@ -10,6 +10,9 @@ from audit.numbers.outcomes import ends_relation
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
+MIRROR_AFTER = re.compile(r"[\s$]*(?:and|to|,)[\s$+]*(\d+(?:\.\d+)?)")
+MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s$+]*$")
+
 
 def is_confidence(sight: Sight) -> object:
     """`95 % CI`, a quantile, a fold."""
@@ -18,6 +21,8 @@ def is_confidence(sight: Sight) -> object:
 
 
 def is_sample(sight: Sight) -> object:
+    if sight.integer and cues.SAMPLE_OF.search(sight.before):
+        return True
     found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
     if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
         return False
@@ -42,7 +47,7 @@ def is_measured_noun(sight: Sight) -> object:
         return False
     if re.search(r"\b(?:first|last|next)\s*$", sight.before[-8:]) and cues.COUNTED.match(sight.after):
         return True
-    if cues.PARTS_OF_NET.match(sight.after) and not cues.TAKES_AWAY.search(sight.before[-14:]):
+    if cues.PARTS_OF_NET.match(sight.after) and sight.round and not cues.TAKES_AWAY.search(sight.before[-14:]):
         return True
     if cues.STRONG_COUNT.match(sight.after) and cues.DRAWN_FROM.search(sight.before[-20:]):
         return True
@@ -55,21 +60,21 @@ def is_set_up(sight: Sight) -> object:
         return False
     if cues.IS.search(sight.lead):
         return False
-    found = cues.DESIGN_VERB.search(sight.lead) or cues.HOLDING.search(sight.lead)
-    return found and not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
-
-
-def is_recruited(sight: Sight) -> object:
-    """Who took part: numbers of a sentence on recruitment that tells no outcome but ages."""
-    if not sight.prose or sight.literal.percent or not sight.says(cues.RECRUITED):
+    found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and (sight.integer or cues.MILLIONS.match(sight.after)) and cues.HOLDING.search(sight.lead))
+    if found and sight.literal.percent and "%" in found.group():
         return False
-    counted = sight.integer and not cues.DESCRIBED.search(sight.before[-40:])
-    return counted and not cues.CLAIM.search(cues.DESCRIBED.strip(sight.sentence)) and is_chosen(sight)
+    if not found:
+        return not sight.claims and (sight.literal.percent or cues.PHYSICAL.match(sight.unit)) and cues.DONE_AFTER.match(sight.after)
+    return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
 
 
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
+        return True
+    if sight.integer and not sight.claims and (cues.LABELLED_END.match(sight.after) or cues.LABELLED_START.search(sight.before)):
+        return True
+    if is_mirrored(sight):
         return True
     end = r"[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*(?:1|100)\b(?![.,]?\d)"
     if sight.literal.plain == "0":
@@ -77,11 +82,27 @@ def is_scale(sight: Sight) -> object:
     return sight.literal.plain in ("1", "100") and re.search(r"(?<![\d.,])0[\s$\u00a0]*(?:and|to|,|-|--|\u2013)[\s$\u00a0]*$", sight.before[-14:])
 
 
+def is_mirrored(sight: Sight) -> bool:
+    """One of two ends that differ in their sign: `from -1 to +1`."""
+    plain = sight.literal.plain
+    end = MIRROR_AFTER.match(sight.after) if plain.startswith("-") else MIRROR_BEFORE.search(sight.before[-24:])
+    return end is not None and end[1] == plain.lstrip("-")
+
+
 def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
     if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
+        return True
+    if not sight.literal.percent and "(" in sight.lead and cues.CLASS_BOUND.search(sight.lead):
+        return True
+    if not sight.claims and cues.BOUND_WORD.search(sight.lead[-14:]) and cues.DEVIATIONS.match(sight.after):
+        return True
+    selecting = cues.BOUND_WORD.search(sight.lead[-14:]) and cues.SELECTING.search(sight.lead)
+    if selecting and not sight.literal.percent and not cues.CLAIM.search(cues.COMPARED.strip(selecting["between"])):
+        return True
+    if cues.AGED.search(sight.lead) and cues.AGE.match(sight.after):
         return True
     if cues.OR_MORE.match(sight.after) or re.search(r"\baged\s+(?:between\s+)?(?:\d+\s*(?:and|to|--?|\u2013)\s*)?$", sight.lead):
         return True
@@ -91,11 +112,31 @@ def is_criterion(sight: Sight) -> object:
     return restricted or cues.LIMIT_CLASS.search(sight.lead)
 
 
+def is_planned(sight: Sight) -> object:
+    """In a sentence on how large a sample a test needs."""
+    return sight.says(cues.POWER) and sight.says(cues.PLANNED) and not sight.frame.script
+
+
+def names_condition(sight: Sight) -> object:
+    """Part of a condition's name: `the 5 mg group`, `in the SR=1.0 condition`, and the same symbol's values elsewhere."""
+    if sight.frame.math == "display" or sight.frame.script:
+        return False
+    if cues.NAMED_BEFORE.search(sight.before) and cues.NAMES_CONDITION.match(sight.after):
+        return True
+    symbol = "=" in sight.before[-4:] and cues.SYMBOL_VALUE.search(sight.before[-16:])
+    if not symbol or cues.STATISTIC_TEXT.search(sight.before):
+        return False
+    named = sight.page.once("conditions", lambda: {found["first"] or found["second"] for found in cues.CONDITION_SYMBOL.finditer(sight.text)})
+    return symbol["symbol"] in named
+
+
 def is_condition(sight: Sight) -> object:
     """Under which something is measured: `with a load of 3`, `at x = 0.4`, `9.4 T in all experiments`."""
     if not sight.prose:
         return False
     if sight.literal.percent:
+        if is_cause(sight):
+            return True
         if cues.LEVEL_OF.search(sight.lead) and cues.NOUN.match(sight.after):
             return True
         return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?:\w+\s)?(?:FDR|level|threshold|cut-?off|significance|confidence)(?: level)? of\s*$", sight.lead)
@@ -106,11 +147,13 @@ def is_condition(sight: Sight) -> object:
         return True
     if sight.integer and re.fullmatch(r"\W*With", lead) and cues.WITH_THINGS.match(sight.after):
         return True
+    if lead.endswith((" every", " per")) and cues.PHYSICAL.match(sight.after):
+        return True
     if lead.endswith(" per") or sight.says(cues.POWER) or (not sight.claims and sight.says(cues.EVERYWHERE)):
         return True
     if sight.says(cues.CONDITIONAL) and (cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead)):
         return True
-    return cues.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
+    return is_cause(sight) or cues.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
 
 
 def is_weak_design(sight: Sight) -> object:
@@ -139,10 +182,10 @@ def is_method_unit(sight: Sight) -> object:
     return (
         sight.prose
         and not (sight.literal.kind == "decimal" and (not sight.round or sight.lead.rstrip().endswith("=")))
-        and cues.PHYSICAL.match(sight.after)
+        and cues.PHYSICAL.match(sight.unit)
         and not sight.claims
         and not in_table(sight)
-        and not cues.PREDICATE.search(sight.lead)
+        and not cues.PREDICATE.search(cues.RANGE_BEFORE.strip(sight.lead))
         and not sight.says(cues.COPULA)
         and (sight.says(cues.PASSIVE) or sight.section == "method")
     )
@@ -167,7 +210,11 @@ def is_attribute(sight: Sight) -> object:
         return False
     if re.match(r"[x×][\s-](?:objective|magnification|zoom|lens|oil|coverage)", sight.after):
         return True
+    if cues.SIGMA_NOUN.match(sight.after):
+        return True
     found = cues.ATTRIBUTIVE.match(sight.after)
+    if sight.integer and sight.round and cues.ARTICLE.search(sight.before) and cues.ATTRIBUTIVE.match(sight.unit) and not cues.CHANGE.match(sight.unit):
+        return True
     return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
 
 
@@ -195,7 +242,7 @@ def is_dimension(sight: Sight) -> object:
 
 def is_hardware(sight: Sight) -> object:
     """Counts machines or draws."""
-    return sight.literal.kind in ("integer", "decimal") and sight.prose and cues.HARDWARE.match(sight.after)
+    return sight.prose and (sight.literal.kind == "decimal" or (sight.integer and sight.round)) and cues.HARDWARE.match(sight.after)
 
 
 def is_multiple(sight: Sight) -> object:
@@ -216,4 +263,6 @@ def is_named_constant(sight: Sight) -> object:
     """The value of a named constant: `learning rate of 3e-4`."""
     if in_table(sight):
         return False
+    if cues.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and cues.NAMED_VALUE.search(sight.lead)):
+        return True
     return cues.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and cues.LINKED_DESIGN.search(sight.lead))

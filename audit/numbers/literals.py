@@ -39,10 +39,11 @@ WORD_VALUES: dict[str, int] = {**{word: number for number, word in enumerate(UNI
 CARDINAL = (
     "(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(?:one|two|three|four|five|six|seven|eight|nine)|" + "|".join(WORD_VALUES) + ")"
 )
+DIGITS = rf"(?:\d{{1,3}}(?:[,{NUMERIC_COMMA}]\d{{3}})+|\d+)"
 PARTS = "(?:hal(?:f|ves)|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)"
-VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|emerg|report|chang|occur|relaps|withdr|heal|settl|exceed|rose|fell|drop|outperform|agree|replicat)"
+VERBS = "(?:recover|collaps|fail|succe|improv|converg|diverg|surviv|respond|reach|remain|stay|show|met\\b|pass|died|emerg|report|chang|occur|relaps|withdr|heal|settl|had to be (?:exclu|remov|drop|discard)|(?:were|was) (?:exclu|remov|lost|dropped|discard)|exceed|rose|fell|drop|outperform|agree|replicat)"
 WORDS = re.compile(
-    rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|\d+)\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|\d+))\b"
+    rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|{DIGITS})\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|{DIGITS}))\b"
     rf"|(?P<some>(?!one\b|a\b|half\b)(?:both|{CARDINAL}))\s+of\s+(?:the|these|our|them|its)\b(?!\s+(?:most|main|best|key|largest|major|oldest|simplest|authors?|few))"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
     rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"
@@ -52,12 +53,13 @@ WORDS = re.compile(
     rf"|(?:by|to)\s+(?P<cut>half|(?:a|one)[ -](?!half\b){PARTS})\b"
     rf"|(?P<times>twice|(?:two|three|four|five|six|seven|eight|nine|ten)\s+times)\s+(?:the|as|more|higher|larger|faster|greater)\b"
     rf"|(?P<percent>{CARDINAL}\s+per\s?cent(?:age points?)?)\b"
+    rf"|(?P<echoed>{CARDINAL})(?=\s+\(\d+\))|(?P<source>{CARDINAL})(?=\s+[a-z]+s\s+from\s+(?:{CARDINAL}|\d+)\s)"
     rf"|(?<!the )(?<!these )(?P<count>{CARDINAL})(?=\s+(?:\w+\s+){{1,2}}{VERBS}))",
     re.IGNORECASE,
 )
 
-FOUND = re.compile(r"\b(?:kept|found|gave|identified|yielded|produced|revealed|detected|observed|caused|lost|won|there (?:were|have been)|after|saw)\s$", re.IGNORECASE)
-OBJECTS = re.compile(rf"(?P<count>(?!one\b|zero\b){CARDINAL})(?=\s+(?:\w+\s+)?[a-z]+s\b)(?!\s+(?:\w+\s+)?(?:weeks|days|months|years|hours|minutes|steps|epochs))", re.IGNORECASE)
+FOUND = re.compile(r"\b(?:kept|found|gave|identified|yielded|produced|revealed|detected|observed|caused|lost|won|there (?:were|have been)|after|saw|(?:evaluations|reports|studies|papers|trials|articles|estimates) from)\s$", re.IGNORECASE)
+OBJECTS = re.compile(rf"(?P<count>(?!one\b|zero\b){CARDINAL})(?=\s+(?:\w+\s+)?[a-z]+s\b)(?!\s+(?:\w+\s+)?(?:weeks|days|months|years|hours|minutes|seconds|steps|epochs|trials|sessions|blocks|rounds))", re.IGNORECASE)
 """A count in words behind a verb of finding."""
 WORD = re.compile(r"[A-Za-z]+|\d+")
 FIRST_WORDS = frozenset({*WORD_VALUES, "none", "all", "both", "neither", "a", "half", "by", "to", "twice", "several"})

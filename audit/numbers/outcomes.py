@@ -29,17 +29,24 @@ def is_statistic(sight: Sight) -> object:
         return False
     if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
         return False
-    if found["symbol"].startswith("\\") and sight.plain_decimal and not sight.claims:
+    if found["symbol"].startswith("\\") and "\\chi" not in found["symbol"] and sight.plain_decimal and not sight.claims:
         return False
     if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
         return False
     return not (sight.integer and found["symbol"] in LETTERS) and not re.search(r"[A-Za-z}\ue007\u200b]\s*\([^()]*$", sight.left)
 
 
+def is_named_statistic(sight: Sight) -> object:
+    """Follows the name of a statistic that nobody sets, or is an average: `odds ratio 2.3`, `247 ms on average`."""
+    if not sight.prose or sight.literal.words:
+        return False
+    return cues.ON_AVERAGE.match(sight.after) or (sight.literal.kind == "decimal" and cues.STATISTIC_NAME.search(sight.before))
+
+
 def is_level(sight: Sight) -> object:
     """A threshold of significance that was set, not found."""
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
-    return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if)\b", near, re.I)
+    return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
 
 
 def ends_relation(sight: Sight) -> object:
@@ -48,21 +55,91 @@ def ends_relation(sight: Sight) -> object:
 
 
 def is_spread(sight: Sight) -> object:
-    """A value with its spread, `2.24 \\pm 0.25`, in a formula that a sentence holds."""
-    if sight.frame.math != "inline" or sight.frame.script or cues.CONDITION.search(sight.lead):
+    """A value with its spread, `2.24 \\pm 0.25`, in a formula."""
+    if not sight.frame.math or sight.frame.script:
         return False
-    if re.search(r"\)$", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
+    if re.search(r"\d\(\d+\)", sight.literal.text) or re.match(r"\s*\^\W{0,2}\+\W{0,2}\d", sight.right):
         return True
+    if cues.CONDITION.search(sight.lead) and not sight.claims and sight.round:
+        return False
     return re.match(r"[^A-Za-z=<>+*/±]{0,4}±[\s\u2009{\ue007]*[\d.]", sight.right) or re.search(r"[\d.][^=<>]{0,24}±[\s\u2009{\ue007]*$", sight.left)
 
 
 def is_bound_of_error(sight: Sight) -> object:
     """The upper and the lower error of `36^{+5}_{-4}`."""
-    if not sight.frame.script or sight.frame.math != "inline":
+    if not sight.frame.script or not sight.frame.math:
         return False
     signs = r"[{}\s\u200b\u2009\ue007]*"
     upper = re.search(rf"\d{signs}\^{signs}\+?$", sight.left) and re.match(rf"{signs}_{signs}[-\u2212]\d", sight.right)
     return upper or re.search(rf"\^{signs}\+[\d.]+{signs}_{signs}[-\u2212]?$", sight.left)
+
+
+def is_spread_in_prose(sight: Sight) -> object:
+    """`1091.7 $\\pm$ 0.2` in a sentence about an outcome, unless it sets the value."""
+    if "±" not in sight.after[:8] + sight.before[-8:] or not sight.prose or not sight.claims or cues.DESIGN_VERB.search(sight.lead):
+        return False
+    return re.match(r"[^A-Za-z\d]{0,3}±[\s$\u2009]*[\d.]", sight.after) or re.search(r"\d[^A-Za-z\d]{0,3}±[\s$\u2009]*$", sight.before[-8:])
+
+
+def is_displayed(sight: Sight) -> object:
+    """A displayed symbol's value with its unit, behind words that announce an outcome."""
+    if sight.frame.math != "display" or sight.frame.script or not cues.RELATION.search(sight.left):
+        return False
+    ahead = sight.text[max(0, sight.formula[0] - REACH) : sight.formula[0]].rpartition(".")[2] if sight.formula else ""
+    return cues.ANNOUNCES.search(ahead) and re.match(rf"[\s\u2009\u00a0]*(?:%|(?:\\?(?:rm|text|mathrm)\b\s*)?{cues.UNIT}(?![A-Za-z]))", sight.right)
+
+
+def is_counted_out(sight: Sight) -> object:
+    """`(n = 51)` that came out: beside its percentage, behind words such as `most`, or one of several in a sentence that sorts."""
+    before = sight.before.replace("$", "")
+    found = cues.SIZE.search(before) if sight.integer else None
+    if not found:
+        return False
+    ahead, behind = before[: found.start()], sight.after.replace("$", "")
+    if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
+        return True
+    if found["symbol"] == "n" and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
+        return True
+    return len(cues.SIZES.findall(sight.sentence)) > 1 and sight.says(cues.SORTS) and not sight.says(cues.ASSIGNED)
+
+
+def is_screened(sight: Sight) -> object:
+    """Counts records, studies or the like that a search found and kept."""
+    if not sight.integer or not sight.prose:
+        return False
+    if sight.before.endswith("(") and cues.SEXES.match(sight.after):
+        return True
+    if cues.FROM_THINGS.search(sight.before.replace("$", "")) and cues.REPORTS.match(sight.after):
+        return True
+    return cues.REPORTS.match(sight.after) and (sight.says(cues.SCREENED) or cues.KEPT.match(sight.after))
+
+
+def is_whole(sight: Sight) -> object:
+    """The whole of which a sentence goes on to tell a part, and the part: `Of the 57 studies, 44 had ...`."""
+    if not sight.integer or not sight.prose:
+        return False
+    return (cues.WHOLE.match(sight.lead + "|") and cues.GOES_ON_WITH.match(sight.after)) or cues.PART.match(sight.lead + "|") or cues.OF_WHOM.search(sight.before)
+
+
+def is_distinct(sight: Sight) -> object:
+    """How many different things something turned out to hold, or how much was left in the end."""
+    if not sight.integer or not sight.prose:
+        return False
+    return (cues.HOLDS.search(sight.before) and cues.DISTINCT.match(sight.after)) or cues.LEFT.search(sight.lead)
+
+
+def is_direction(sight: Sight) -> object:
+    """One of several values that a parenthesis lists for a thing found: `32.5° N, 189.5° E, N = 15, k = 37.4`."""
+    if sight.frame.math or not sight.prose or not (cues.COORDINATE.match(sight.after) or cues.SAMPLE.search(sight.before)):
+        return False
+    low, high = max(sight.span[0], sight.literal.start - REACH), min(sight.span[1], sight.literal.end + REACH)
+    listing = re.split(r"[(;]", sight.text[low : sight.literal.start])[-1] + "0" + re.split(r"[);]", sight.text[sight.literal.end : high])[0]
+    return "=" in listing.replace(":", "=") and len(cues.STATISTIC_LISTED.findall(listing)) > 1
+
+
+def is_sigma(sight: Sight) -> object:
+    """A distance in standard errors: `2.3-$\\sigma$ larger`, `within 1 $\\sigma$ of`."""
+    return cues.SIGMA.match(sight.after) and (sight.claims or sight.says(cues.AGREES))
 
 
 def is_found_value(sight: Sight) -> object:
@@ -91,7 +168,9 @@ def is_found_range(sight: Sight) -> object:
 
 def is_digit(sight: Sight) -> object:
     """A single digit alone in a formula, with no noun behind it, in a sentence without an outcome: `a $0$ otherwise`."""
-    if not sight.frame.math or len(sight.literal.text) > 1 or sight.claims or in_table(sight) or (sight.left + sight.right).strip():
+    if not sight.frame.math or len(sight.literal.text) > 1 or in_table(sight) or (sight.left + sight.right).strip():
+        return False
+    if sight.claims and not re.search(r"\ban? \$?$", sight.before[-5:]):
         return False
     return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
 
@@ -108,8 +187,15 @@ def is_part(sight: Sight) -> object:
     return sight.frame.math and sight.literal.kind == "fraction" and not sight.claims and not re.match(r"[\s$]*of\b", sight.after)
 
 
+def is_as_such(sight: Sight) -> object:
+    """A number that counts and measures nothing."""
+    return is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
+
+
 def is_freedom(sight: Sight) -> object:
-    """The degrees of freedom in `t(29)`, `F(2, 87)`, written as text."""
+    """The degrees of freedom in `t(29)`, `F(2, 87)`, written as text, or named so."""
+    if re.match(r"[\s\u00a0]+(?:degrees of freedom|d\.?o\.?f)\b", sight.after):
+        return True
     return not sight.literal.percent and re.search(r"(?:\b[tFrHQz]|2\u200b?)[\s$]*\((?:\d+,[\s$]*)?$", sight.before[-16:]) and re.match(r"(?:,[\s$]*[\d.]+)?[\s$]*\)[\s$]*[=<>]", sight.after)
 
 
@@ -119,7 +205,9 @@ def is_coefficient(sight: Sight) -> object:
 
 
 def is_share(sight: Sight) -> object:
-    """The percentage in parentheses behind a count: `1,876 (80 %)`."""
+    """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
+    if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
+        return True
     return sight.prose and sight.literal.percent and re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:])
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 
 from audit.numbers import cues
 from audit.numbers.sight import Sight
-from audit.numbers.stream import CITE, REF
+from audit.numbers.stream import ARGUMENT, CITE, REF
 from audit.numbers.tables import in_table, is_quoted_row
 
 __all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
@@ -26,8 +26,15 @@ OTHERS = re.compile(
 RELATIVE = re.compile(rf"{CITE},?\s+(?:who|which|where)\b[^,;]*$")
 STUDY = re.compile(r"\b(?:stud(?:y|ies)|analys[ei]s|survey|paper|trial|report|work|review)\b")
 USED_TO = re.compile(rf"{CITE}\s*\)?,?\s*(?:in order\s+)?to\s+[a-z]+")
+REPORTS = re.compile(rf"(?:{CITE}|\b{NAME}(?:\s+et\s+al\.?[\s\\]*,?|\s+and\s+{NAME})?\s*\((?:19|20)\d\d[a-z]?\))[\s)\]]*(?:\w+ly\s+|also\s+)?(?:report|f[oi]und|finds|estimat|calculat|obtain|measur|deriv|g[ai]ve|show|identif|determin|conclu|infer|predict|noted|quot|claim|observ|record|constrain)\w*\b")
+"""A cited author as the subject of a finding."""
+METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|correction|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er|programm?e?|codes?|formula|equation|protocol|approach|recipe|guidelines?|technique|implementation)(?:\s+(?:of|by|from))?\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)|^\W*(?:Following|Using|Adopting|Applying|Employing)\b[^,;]{{0,90}}{CITE}")
+"""A citation of the method by which one's own number was found, or beside one's own table."""
+WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
+TURNS = re.compile(r";|\b(?:while|whereas|but|however|although|unlike)\b|\n\n")
+"""Where another may begin to speak."""
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
-AGREES = re.compile(r"\b(?:close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
+AGREES = re.compile(r"\b(?:as (?:much|many|high|low|large|fast|often) as|exceeds?|surpass\w*|outperform\w*|close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
 OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
 POINTS_HERE = re.compile(r"\b(?:table|figure|fig\.|tab\.|appendix)\b", re.IGNORECASE)
 SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|close to|near|consistent|compar\w+|in line|similar\w*)\b")
@@ -45,6 +52,19 @@ def is_quoted(sight: Sight) -> object:
 def is_quoted_value(sight: Sight) -> object:
     """`x = 0.4` in a sentence that tells what others found."""
     return not sight.prose and sight.frame.math == "inline" and not sight.frame.script and sight.literal.kind != "integer" and is_told(sight)
+
+
+def is_attributed(sight: Sight) -> bool:
+    """In parentheses at once behind a citation, or what a cited author is the subject of: `\\citet{x} ($d = 0.4$)`, `\\citet{x} found 0.4`."""
+    start = max(sight.span[0], sight.literal.start - PARAGRAPH)
+    if not sentence_cites(sight) or not cites(sight, start, sight.literal.start) or sight.frame.math == "display" or in_table(sight):
+        return False
+    told = sight.text[start : sight.literal.start].replace("\n", " ").replace(ARGUMENT, "")
+    between = told.rpartition(CITE)[2]
+    if CITE in told and not WORD.search(between) and between.lstrip().startswith("("):
+        return True
+    subjects = list(REPORTS.finditer(told))
+    return bool(subjects) and not cues.OWN.search(told[subjects[-1].end() :]) and not TURNS.search(told, subjects[-1].end())
 
 
 def reviews(sight: Sight) -> bool:
@@ -74,11 +94,16 @@ def is_told(sight: Sight) -> object:
     """Whether the sentence, or the clause around the literal, is somebody else's."""
     if CITE in sight.lead and RELATIVE.search(sight.lead):
         return True
-    if CITE in sight.lead and USED_TO.search(sight.lead):
+    if (CITE in sight.lead and USED_TO.search(sight.lead)) or sight.page.once(("method", sight.span), lambda: cites_methods(sight)):
         return False
-    if sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)):
+    if sentence_cites(sight):
         return handed_over(sight) if sight.says(cues.OWN) else not set_against(sight)
     return not sight.says(cues.OWN) and sight.page.once(("told", sight.span), lambda: tells(sight))
+
+
+def cites_methods(sight: Sight) -> bool:
+    """Whether all that a sentence cites is methods."""
+    return CITE in sight.sentence and CITE not in METHOD_CITED.sub("", sight.sentence)
 
 
 def tells(sight: Sight) -> bool:
@@ -95,6 +120,11 @@ def stands(sight: Sight, words: re.Pattern[str], start: int, end: int) -> bool:
 def cites(sight: Sight, start: int, end: int) -> bool:
     """Whether a stretch of the text holds a citation, by command or typed."""
     return sight.text.find(CITE, start, end) >= 0 or stands(sight, IN_TEXT, start, end)
+
+
+def sentence_cites(sight: Sight) -> bool:
+    """Whether the sentence holds a citation."""
+    return bool(sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)))
 
 
 def paragraph_start(sight: Sight) -> int:

@@ -7,10 +7,17 @@ from collections.abc import Callable
 
 from audit.numbers import cues
 from audit.numbers.sight import Sight
-from audit.numbers.stream import CELL
+from audit.numbers.stream import CELL, CITE
 from audit.numbers.tables import in_table
 
 DEFINERS = frozenset("newcommand renewcommand providecommand newcommand* renewcommand* def gdef edef xdef DeclareRobustCommand".split())
+
+
+NUMBERED = re.compile(r"[a-z,]\s\(\d{1,3}(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)[.,;]")
+"""A citation by number in parentheses at the end of a clause; several in a text that cites by no command."""
+NUMBERED_OPEN, NUMBERED_CLOSE = re.compile(r"[a-z,]\s\((?:\d{1,3}\s?(?:,|--?|\u2013)\s?)*$"), re.compile(r"(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)")
+ENTRY = 600
+KEYWORDED = frozenset("author keywords keyword IEEEkeywords keywords* subjclass pacs ccsdesc".split())
 
 
 def in_definition(sight: Sight) -> bool:
@@ -49,6 +56,8 @@ def is_year(sight: Sight) -> object:
         return False
     if sight.integer and len(literal.text) == 2 and cues.YEAR_RANGE.search(sight.before[-10:]):
         return True
+    if sight.integer and re.fullmatch(r"1[5-7]\d[1-9]", literal.text) and cues.EARLY_YEAR.search(sight.before[-24:]) and cues.YEAR_AFTER.match(sight.after):
+        return True
     if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d|2100", literal.plain) and literal.text.isdigit()):
         return False
     if sight.before.strip() == "" and sight.after.strip() == "" and CELL in sight.text[max(0, literal.start - 80) : literal.end + 80]:
@@ -57,6 +66,8 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
+    if cues.PROPER.search(sight.before[-24:]) or re.search(r"\b[A-Z][a-z]+\sof\s$", sight.before[-24:]):
+        return True
     if cues.YEAR_PLACE.search(sight.before[-8:]) and not cues.COUNTED.match(sight.after):
         return True
     return cues.DETERMINER.search(sight.before[-8:]) or not (cues.COUNTED.match(sight.after) or cues.PLURAL.match(sight.after) or re.match(r"[\s\u00a0]*$", sight.after))
@@ -68,11 +79,11 @@ def is_month(sight: Sight) -> object:
 
 
 def is_index(sight: Sight) -> object:
-    if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind == "decimal"):
+    if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind in ("decimal", "fraction")):
         return False
     if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
         return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
-    if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*out of\s", sight.after):
+    if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*(?:out of\s|\(\d+(?:\.\d+)?\s*%)", sight.after):
         return False
     verb = cues.VERBISH.search(sight.before[-12:]) and cues.PLURAL.match(sight.after)
     return not verb and not cues.PHYSICAL.match(sight.after)
@@ -93,8 +104,8 @@ def is_name(sight: Sight) -> object:
 
 
 def names_behind(sight: Sight) -> object:
-    """`3D`, `Llama 7B`, `6p21`, a bold `3a`."""
-    if re.match(r"D\b", sight.after) or (sight.literal.plain in "23456" and re.match(r"G\b", sight.after)) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
+    """`3D`, `18AFC`, `Llama 7B`, `6p21`, a bold `3a`."""
+    if re.match(r"D\b|[A-Z]{3,}(?![A-Za-z])", sight.after) or (sight.literal.plain in "23456" and re.match(r"G\b", sight.after)) or (re.match(r"[BM]\b", sight.after) and cues.MODEL.search(sight.before[-24:])):
         return True
     return sight.integer and re.match(r"[A-Za-wyz]\d" + (r"|[a-f]\b" if "textbf" in sight.frame.inside else ""), sight.after)
 
@@ -113,21 +124,31 @@ def is_proper(sight: Sight) -> object:
 
 
 def is_address(sight: Sight) -> object:
-    """In the line of authors, or in an address: institutions and commas, and nothing is found there."""
-    return "author" in sight.frame.inside or (
+    """In the line of authors or of keywords, or in an address: institutions and commas, and nothing is found there."""
+    return bool(sight.frame.inside & KEYWORDED) or (
         not sight.frame.math and sight.integer and sight.sentence.count(",") > 2 and sight.says(cues.ADDRESS) and not sight.claims
     )
 
 
 def is_bibliographic(sight: Sight) -> object:
     """Volume and page of a reference that is typed out, or a postal code."""
+    if sight.section == "references" or sight.page.once(("entry", sight.span), lambda: is_entry(sight)):
+        return True
     if sight.frame.math or not sight.literal.plain.replace("-", "").isdigit():
         return False
     if cues.STREET.match(sight.after):
         return True
+    if len(sight.literal.plain) >= 4 and re.search(r"\b[A-Z][a-z]+,?\s+$", sight.before[-20:]) and re.match(r",\s+[A-Z][a-z]", sight.after):
+        return True
     if len(sight.literal.plain) >= 4 and cues.POSTAL.search(sight.before[-12:]) and not sight.literal.percent:
         return True
     return cues.VOLUME_AFTER.match(sight.after) or (cues.VOLUME_BEFORE.search(sight.before[-24:]) and cues.PAGE_AFTER.match(sight.after))
+
+
+def is_entry(sight: Sight) -> bool:
+    """Whether the paragraph is an entry of a typed bibliography: it opens with an author's name, and tells the year in parentheses or a volume."""
+    start = sight.text.rfind("\n\n", max(0, sight.literal.start - ENTRY), sight.literal.start)
+    return start >= 0 and bool(cues.ENTRY.match(sight.text[start : sight.literal.end + 40].strip()))
 
 
 def is_identifier(sight: Sight) -> object:
@@ -144,13 +165,17 @@ def is_enumeration(sight: Sight) -> object:
         return True
     return (
         sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math
-        and not sight.literal.percent and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"[\d%]\s*\($", sight.before)
+        and not sight.literal.percent and re.search(r"(?:^|[\s:,;.])\($", sight.before) and re.match(r"\)(?:$|\s)", sight.after) and not re.search(r"(?:[\d%]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve))\s*\($", sight.before, re.I)
     )  # fmt: skip
 
 
 def is_reference_mark(sight: Sight) -> object:
-    """`[12]`, `[3, 4]` in running text: a typed citation."""
+    """`[12]`, `[3, 4]` in running text, or `study.12` set without a blank: a typed citation."""
     if sight.frame.math or not sight.literal.text.isdigit() or len(sight.literal.text) > 3:
         return False
+    if NUMBERED_OPEN.search(sight.before[-16:]) and NUMBERED_CLOSE.match(sight.after) and sight.page.once("numbered", lambda: CITE not in sight.text and len(NUMBERED.findall(sight.text)) > 3):
+        return True
+    if re.search(r"[a-z)]{2}\s?\)?[.,;](?:\d{1,3}[,\u2013-]+)*$", sight.before[-16:]) and re.match(r"(?:[,\u2013-]+\d{1,3})*(?:\s|$)", sight.after):
+        return True
     opened = re.search(r"(?P<word>[A-Za-z.,~\u00a0]+)[\s\u00a0]*\[(?:\d{1,3}\s*[,;\u2013-]+\s*)*$", sight.before[-40:])
     return opened and not re.search(r"(?:\b(?:CI|CrI|HDI|IQR|interval|range|between|domain|in|from)|,)$", opened["word"]) and re.match(r"(?:\s*[,;\u2013-]+\s*\d{1,3})*\s*\]", sight.after)

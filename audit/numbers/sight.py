@@ -13,11 +13,12 @@ from audit.numbers.stream import ARGUMENT, CELL, CITE, ROW, SEAM, Reading
 
 __all__ = ["Page", "Sight"]
 
-SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$])|\n\n|[{SEAM}{CELL}{ROW}]")
+SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$]|\([A-Za-z]\)\s)|(?<=[a-z]{{5}})(?<!approx)\.[\s\u00a0]+(?=\d)|\n\n|[{SEAM}{CELL}{ROW}]")
 ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
 SOLAR = re.compile(r"[MRL]_\\(?:odot|oplus|sun|earth|star|ast)")
 LETTER_FIRST = re.compile(r"\s*[A-Za-z]")
 PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
+BEYOND = re.compile(r"^(?:[\s$]*(?:±|--?|\u2013|to|and|or|,)[\s$]*[-+]?\d+(?:\.\d+)?)+")
 REACH, LONGEST = 90, 400
 FORMULA_FILL = re.compile(rf"[\s\u2009%‰±∓×·≈<>≤≥=~+\-\u2212\u2013,;:()\[\]/→…°$£€{ARGUMENT}\u200b'|]|\\(?:%|pm|times)")
 
@@ -35,7 +36,7 @@ class Lazy:
 
 def kind_of_section(title: str) -> str:
     """What a section is about, by its title."""
-    kinds = {"method": cues.METHOD_TITLE, "background": cues.BACKGROUND_TITLE, "result": cues.RESULT_TITLE}
+    kinds = {"references": cues.LIST_TITLE, "method": cues.METHOD_TITLE, "background": cues.BACKGROUND_TITLE, "result": cues.RESULT_TITLE}
     return next((kind for kind, cue in kinds.items() if cue.search(title)), "")
 
 
@@ -77,6 +78,11 @@ class Sight:
         for seam in (SEAM, CELL, ROW, "\n\n"):
             window = window.partition(seam)[0]
         return window.replace("\n", " ").replace(ARGUMENT, "")
+
+    @Lazy
+    def unit(self) -> str:
+        """The text after, past the other end of a range and past an error: where the unit stands."""
+        return BEYOND.sub("", self.after)
 
     @Lazy
     def span(self) -> tuple[int, int]:
@@ -151,7 +157,7 @@ class Sight:
 
     @Lazy
     def section(self) -> str:
-        """`method`, `background`, `result` or nothing: what the title of the section around says it is about."""
+        """`references`, `method`, `background`, `result` or nothing: what the title of the section around says it is about."""
         index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
         return self.page.once(index, lambda: kind_of_section(self.reading.sections[index][1] if index >= 0 else ""))
 
