@@ -58,6 +58,8 @@ def is_set_up(sight: Sight) -> object:
     """Follows a verb of setting up, with no outcome before it."""
     if in_table(sight):
         return False
+    if re.search(r"\bassum(?:e[sd]?|ing)\b(?! that we)", sight.lead, re.I) and not cues.CLAIM.search(sight.lead):
+        return True
     if cues.IS.search(sight.lead):
         return False
     found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and (sight.integer or cues.MILLIONS.match(sight.after)) and cues.HOLDING.search(sight.lead))

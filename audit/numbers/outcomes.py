@@ -45,6 +45,8 @@ def is_named_statistic(sight: Sight) -> object:
 
 def is_level(sight: Sight) -> object:
     """A threshold of significance that was set, not found."""
+    if re.match(r"\s*\(?\s*(?:\*+|\\d?dagger|[\u2020\u2021])\s*\)?(?:$|[\s,;.)])", sight.after[:14]):
+        return True  # what the stars of a table stand for
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
     return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
 

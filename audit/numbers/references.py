@@ -173,6 +173,8 @@ def is_reference_mark(sight: Sight) -> object:
     """`[12]`, `[3, 4]` in running text, or `study.12` set without a blank: a typed citation."""
     if sight.frame.math or not sight.literal.text.isdigit() or len(sight.literal.text) > 3:
         return False
+    if "hyperlink" in sight.frame.inside and re.search(r"(?:^|\\hyperlink)\s*$", sight.before) and re.match(r"\s*(?:$|[\]),;.])", sight.after):
+        return True  # all that a link prints
     if NUMBERED_OPEN.search(sight.before[-16:]) and NUMBERED_CLOSE.match(sight.after) and sight.page.once("numbered", lambda: CITE not in sight.text and len(NUMBERED.findall(sight.text)) > 3):
         return True
     if re.search(r"[a-z)]{2}\s?\)?[.,;](?:\d{1,3}[,\u2013-]+)*$", sight.before[-16:]) and re.match(r"(?:[,\u2013-]+\d{1,3})*(?:\s|$)", sight.after):
