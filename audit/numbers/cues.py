@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import partial
+from typing import Any
 
 from audit.numbers.stream import CITE, REF
 
@@ -21,20 +22,19 @@ class Cue:
     def __init__(self, pattern: str, flags: int = 0):
         self._pattern, self._folded = pattern, bool(flags & I)
 
-    @cached_property
-    def _compiled(self) -> re.Pattern[str]:
+    def __getattr__(self, name: str) -> Any:
+        """`search`, `match` and `strip` (the text without what matches): made when the first of them is asked for."""
+        if name not in ("search", "match", "strip"):
+            raise AttributeError(name)
         pattern = CAPITAL_LETTER.sub(lambda letter: letter.group().lower(), self._pattern) if self._folded else self._pattern
-        return re.compile(r"(?<!\w)" + pattern[2:] if pattern.startswith(r"\b(") else pattern)
+        compiled = re.compile(r"(?<!\w)" + pattern[2:] if pattern.startswith(r"\b(") else pattern)
+        asked = compiled.search, compiled.match, partial(compiled.sub, "")
+        self.search, self.match, self.strip = (partial(_fold, ask) for ask in asked) if self._folded else asked
+        return self.__dict__[name]
 
-    def search(self, text: str) -> re.Match[str] | None:
-        return self._compiled.search(text.lower() if self._folded else text)
 
-    def match(self, text: str) -> re.Match[str] | None:
-        return self._compiled.match(text.lower() if self._folded else text)
-
-    def strip(self, text: str) -> str:
-        """The text without what matches, in lower case where the cue ignores it."""
-        return self._compiled.sub("", text.lower() if self._folded else text)
+def _fold(ask: Any, text: str) -> Any:
+    return ask(text.lower())
 
 
 METHOD_TITLE = Cue(
