@@ -104,7 +104,8 @@ def main(form: str, stage: str | None, roots: tuple[Path, ...] = ()) -> int:
     for slow in ("jinja2.sandbox", "jsonschema_rs"):
         Thread(target=import_module, args=(slow,)).start()  # while git is waited for; no daemon: leaving in the middle of an import crashes
     context = Context.open(roots=roots)
-    Thread(target=read_ahead, args=(context,)).start()
+    for names in (("pipeline",), ("records", "run_logs")):
+        Thread(target=read_ahead, args=(context, names)).start()
     report = verify(context, stage)
     basis = describe_basis(context)
     for line in [as_json(report, basis)] if form == "json" else as_text(report, basis):
@@ -132,9 +133,9 @@ def oldest_witness(context: Context) -> str:
     return min(map(datetime.isoformat, times), default="")
 
 
-def read_ahead(context: Context) -> None:
+def read_ahead(context: Context, names: Iterable[str]) -> None:
     """Read what most checks ask for, while git is waited for; what cannot be read, the check that asks for it says."""
-    for name in ("records", "run_logs", "pipeline"):
+    for name in names:
         with suppress(Exception):
             getattr(context, name)
 

@@ -20,9 +20,10 @@ from audit.numbers.scan import scan_text
 
 ROOT = Path(__file__).parents[1]
 SIZE, PAGES, PAGE = 1_000_000, 40, 3_300
-"""Characters of the text; pages of the paper, and characters of source on each."""
+"""Characters of the text; pages of the paper, and characters of source on each, a dozen numbers in a kilobyte."""
 FRAME = "\\documentclass{{article}}\n\\begin{{document}}\n{}\n\\end{{document}}\n"
-SENTENCE = "In Section %d we train 12 layers for 90 epochs with a learning rate of $3\\times10^{-4}$, as in Figure %d of an earlier study \\cite{x2019}.\n"
+SENTENCE = "In Section %d we train 12 layers for 90 epochs with a learning rate of $3\\times10^{-4}$, as in Figure %d of an earlier study \\cite{x2019}. "
+PROSE = "What follows describes the apparatus and the procedure in the words of the protocol, which was agreed on beforehand and kept to throughout. " * 3 + "\n"
 
 
 def read_text() -> str:
@@ -65,7 +66,7 @@ def verify_seconds() -> float:
 
 def make_project(root: Path) -> None:
     """A git repository with a long paper."""
-    lines = [SENTENCE % (index % 9, index % 7) for index in range(PAGES * PAGE // len(SENTENCE))]
+    lines = [SENTENCE % (index % 9, index % 7) + PROSE for index in range(PAGES * PAGE // len(SENTENCE + PROSE))]
     paragraphs = ("".join(lines[start : start + 8]) for start in range(0, len(lines), 8))
     files = {"audit.toml": "version = 1\n", "manuscript/paper.tex": FRAME.format("\n".join(paragraphs))}
     for name, text in files.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from audit.finding import Refusal
-from audit.load import UNSURE, _compose, _compose_quickly, parse_yaml
+from audit.load import HUGE, UNSURE, _compose, _compose_quickly, parse_yaml
 
 ROOT = Path(__file__).parents[2]
 PIECES = [
@@ -44,3 +45,20 @@ def test_scalars_are_those_of_yaml_1_2() -> None:
     """`no` is text, `012` is twelve, `1e-4` is a number, whichever parser reads them."""
     for comment in ("", "# !\n"):  # a `!` anywhere asks for the thorough parser
         assert parse_yaml(comment + "{a: no, b: 012, c: 1e-4, d: 0o14}", "p") == {"a": "no", "b": 12, "c": 0.0001, "d": 12}
+
+
+@pytest.mark.parametrize("python", [sys.executable, "/nowhere/python"])
+def test_a_huge_text_means_the_same(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is worth a process of its own is read the same there, and here where there can be none."""
+    monkeypatch.setattr(sys, "executable", python)
+    entry = "  s{0}: {{cmd: run {0}, deps: [{{path: a/{0}, md5: '{0:032x}'}}], size: {0}, rate: 1.5, last: null, frozen: true}}\n"
+    text = "stages:\n" + "".join(entry.format(index) for index in range(HUGE // 100))
+    assert len(text) > HUGE
+    read = parse_yaml(text, "dvc.lock")
+    assert read == _compose_quickly(text, "dvc.lock") and read["stages"]["s7"]["last"] is None and read["stages"]["s7"]["rate"] == 1.5
+
+
+def test_a_huge_text_with_a_fault_is_refused() -> None:
+    """What the process of its own refuses is explained as elsewhere."""
+    with pytest.raises(Refusal, match="dvc.lock"):
+        parse_yaml("a: 1\n" * (HUGE // 4), "dvc.lock")
