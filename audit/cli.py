@@ -74,7 +74,8 @@ def cli() -> None:
 @click.option("--pass", "stage", type=click.Choice(["before", "after"]), help="Only the checks before Jinja, or after the PDF.")
 @click.option("--root", "roots", multiple=True, type=FILE, metavar="FILE", help=ROOT_HELP)
 @click.option("--pdf", type=FILE, metavar="FILE", help="Only compare a PDF from elsewhere with the records that are here.")
-def verify(form: str, stage: str | None, roots: tuple[Path, ...], pdf: Path | None) -> None:
+@click.option("--since", type=FILE, metavar="REPORT", help="Also ask that an earlier report (--format json) rests on a commit of this history.")
+def verify(form: str, stage: str | None, roots: tuple[Path, ...], pdf: Path | None, since: Path | None) -> None:
     """Check everything, line by line, and say why one may trust it."""
     if pdf is not None:
         from audit import elsewhere
@@ -82,7 +83,7 @@ def verify(form: str, stage: str | None, roots: tuple[Path, ...], pdf: Path | No
         sys.exit(elsewhere.main(pdf, form))
     from audit.verify import main
 
-    sys.exit(main(form, stage, roots))
+    sys.exit(main(form, stage, roots, since))
 
 
 @cli.command()

@@ -21,7 +21,7 @@ from audit.context import Context
 from audit.digest import sha256_file, sha256_lines
 from audit.finding import FOUND, HOLDS, Finding, Refusal, Severity, exit_code
 from audit.limits import LIMITS, POINTER
-from audit.load import write_bytes
+from audit.load import parse_json, read_bytes, write_bytes
 from audit.tokens import committed_tokens
 
 COLOURS = {"ok": "green", "FAIL": "red", "??": "yellow", "--": "bright_black"}
@@ -99,13 +99,15 @@ def _count(context: Context, check: Check) -> str:
         return ""
 
 
-def main(form: str, stage: str | None, roots: tuple[Path, ...] = ()) -> int:
-    """Verify the project here and print the report."""
+def main(form: str, stage: str | None, roots: tuple[Path, ...] = (), since: Path | None = None) -> int:
+    """Verify the project here and print the report; refuse where history is not that of an earlier report."""
     for slow in ("jinja2.sandbox", "jsonschema_rs"):
         Thread(target=import_module, args=(slow,)).start()  # while git is waited for; no daemon: leaving in the middle of an import crashes
     context = Context.open(roots=roots)
     for names in (("pipeline",), ("records", "run_logs")):
         Thread(target=read_ahead, args=(context, names)).start()
+    if since is not None:
+        refuse_rewritten(context, since)
     report = verify(context, stage)
     basis = describe_basis(context)
     for line in [as_json(report, basis)] if form == "json" else as_text(report, basis):
@@ -124,6 +126,18 @@ def describe_basis(context: Context) -> dict[str, str | int | list[str]]:
         basis |= {"head": context.history.head, "roots": roots, "commits": len(parents)}
         basis["witness"] = oldest_witness(context)
     return basis
+
+
+def refuse_rewritten(context: Context, path: Path) -> None:
+    """Refuse where the commit that an earlier report rests on is none of this history: what was published has been replaced."""
+    said = parse_json(read_bytes(path), path)
+    basis = said.get("basis") if isinstance(said, dict) else None
+    head = basis.get("head") if isinstance(basis, dict) else None
+    if not isinstance(head, str):
+        raise Refusal(path, "is no report that names a commit", expected="what `audit verify --format json` printed in a clone with history")
+    if not context.history.knows(head):
+        what, cure = "rests on a commit that is not in this history: it was rewritten since, or is another one", "ask the author for the published commits"
+        raise Refusal(path, what, expected=f"{head[:12]} among the ancestors of HEAD", observed=context.history.head[:12], cure=cure, code=FOUND)
 
 
 def oldest_witness(context: Context) -> str:

@@ -64,6 +64,22 @@ def test_every_report_says_what_it_rests_on(ran: Project) -> None:
     assert f"hash to {basis['tool'][:16]}, in 4 commits from root {basis['roots'][0][:10]}" in audit(ran, "verify").stdout.splitlines()[-3]
 
 
+def test_an_earlier_report_binds_the_history(ran: Project, tmp_path: Path) -> None:
+    """The commit of a published report must stay an ancestor: more commits hold, an amended one is exit 1, a file that is no report exit 2."""
+    report = tmp_path / "report.json"
+    report.write_text(audit(ran, "verify", "--format", "json").stdout)
+    ran.write("notes.txt", "more\n")
+    ran.commit("More")
+    assert audit(ran, "verify", "--since", str(report)).returncode == 0
+    ran.git("reset", "-q", "--soft", "HEAD~2")
+    ran.commit("Both in one")
+    done = audit(ran, "verify", "--since", str(report))
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "rests on a commit that is not in this history" in done.stderr
+    report.write_text("{}")
+    done = audit(ran, "verify", "--since", str(report))
+    assert done.returncode == 2 and "is no report that names a commit" in done.stderr
+
+
 def test_stage_writes_findings_only_and_stops_the_pipeline(ran: Project) -> None:
     """The DVC stage leaves no notes, commit or time in its record, and fails on a finding and on could-not-check."""
     done = audit(ran, "stage")
