@@ -242,13 +242,13 @@ def test_a_computed_name_inside_is_copied(paper: Paper, tmp_path: Path) -> None:
 
 def test_sources_and_figures_outside_get_names_of_their_own(paper: Paper, tmp_path: Path) -> None:
     """An input and two figures of one name from other folders lie side by side in the tree."""
-    paper.write("shared/intro.tex", "Shared \\val{main.untreated.gap}.\n")
-    (paper.root / "shared/figures").mkdir()
-    shutil.copy(paper.root / "results/figures/plot.pdf", paper.root / "shared/figures/plot.pdf")
-    paper.replace(TEX, "\\input sections/one", "\\input{../shared/intro}\\includegraphics{../shared/figures/plot.pdf}\\input sections/one")
+    paper.write("elsewhere/intro.tex", "Common \\val{main.untreated.gap}.\n")
+    (paper.root / "elsewhere/figures").mkdir()
+    shutil.copy(paper.root / "results/figures/plot.pdf", paper.root / "elsewhere/figures/plot.pdf")
+    paper.replace(TEX, "\\input sections/one", "\\input{../elsewhere/intro}\\includegraphics{../elsewhere/figures/plot.pdf}\\input sections/one")
     assert run("render") == 0
     assert export(tmp_path / "tree") == 0
-    assert (tmp_path / "tree/inputs/intro.tex").read_text() == "Shared 0.0887.\n"
+    assert (tmp_path / "tree/inputs/intro.tex").read_text() == "Common 0.0887.\n"
     text = (tmp_path / "tree/paper.tex").read_text()
     assert "\\input{inputs/intro}" in text and {path.name for path in (tmp_path / "tree/figures").iterdir()} == {"plot.pdf", "figures-plot.pdf"}
 
