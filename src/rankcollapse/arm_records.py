@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 from audit.records import Frozen, Quantity, Record
+from rankcollapse.params import Role
 from rankcollapse.records import Event, RunRow, Trajectory
+from rankcollapse.records_readings import Readings, ReplayRow
 
 
 class Series(Trajectory):
@@ -56,42 +59,41 @@ class Drivers(Record):
 
 
 class Treatments(Record):
-    """Every arm of every saved collapse of one seed set at one depth, and the healthy controls beside them."""
+    """Every saved collapse of one seed set at one depth under the arms that do not switch, and the healthy controls beside them."""
 
     kind: Literal["treatments"] = "treatments"
     version: Literal[1] = 1
     role: Literal["shallow", "deep"]
     depth: int
     floor: float
-    weak_scale: float
     delays: tuple[int, ...]
     """Steps at the floor before the arms delay_1, delay_2, ..."""
     branches: tuple[ArmRow, ...]
     controls: tuple[ArmRow, ...]
+    """As far as any arm of the collapse goes, switches included."""
 
 
-class Replay(Record):
-    """The first updates after the switches to 0.3 and 1 once more, from the saved collapses."""
+class Switches(Record):
+    """Every saved collapse of one seed set at one depth with its skip scale set back, at once or after a delay, and the first updates replayed."""
 
-    kind: Literal["replay"] = "replay"
+    kind: Literal["switches"] = "switches"
     version: Literal[1] = 1
     role: Literal["shallow", "deep"]
     depth: int
-    updates: tuple[int, ...]
-    """After how many updates the networks were saved."""
+    weak_scale: float
+    delays: tuple[int, ...]
     branches: tuple[ArmRow, ...]
+    replays: tuple[ReplayRow, ...]
+    """After each number of updates from the switches to 0.3 and 1, trained a second time from the saved states."""
 
 
-class Ageing(Record):
-    """The switch after the longest delay with an emptied optimiser, and after a stretch without weight decay."""
+class SetRecords(NamedTuple):
+    """Every record of one seed set, by role."""
 
-    kind: Literal["ageing"] = "ageing"
-    version: Literal[1] = 1
-    role: Literal["shallow", "deep"]
-    depth: int
-    delay: int
-    """Steps at the floor before the switch."""
-    branches: tuple[ArmRow, ...]
+    drivers: Mapping[Role, Drivers]
+    treated: Mapping[Role, Treatments]
+    readings: Mapping[Role, Readings]
+    switched: Mapping[Role, Switches]
 
 
 class WeakRow(Frozen):

@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from rankcollapse.engine import Fork, Run, State
 from rankcollapse.params import Scale
 from rankcollapse.schedule import burst
-from rankcollapse.treatments import whole
 
 
 def healthy(seeds: Sequence[int], scale: Scale) -> list[Run]:
     """The stretch before the burst, which all multipliers and the control share."""
-    return [Run(f"warm/{seed}", seed, whole(scale).bursts.start, measure_every=scale.rules.measure_driver) for seed in seeds]
+    return [Run(f"warm/{seed}", seed, scale.study.bursts.start, measure_every=scale.rules.measure_driver) for seed in seeds]
 
 
 def excursion(seed: int, multipliers: Sequence[float], scale: Scale) -> list[Run]:
     """One network under each multiplier, and its paired control at the base rate, both to the end of the burst."""
-    plan, origin = whole(scale).bursts, Fork(f"warm/{seed}", whole(scale).bursts.start)
+    plan, origin = scale.study.bursts, Fork(f"warm/{seed}", scale.study.bursts.start)
     rate = scale.optimiser.learning_rate
     raised = [
         Run(f"burst_{times:g}/{seed}", seed, plan.updates, learning_rate=burst(plan.start, plan.updates, rate, times), measure_every=plan.measure, origin=origin)
@@ -33,7 +32,7 @@ def excursions(seeds: Sequence[int], multipliers: Sequence[float], scale: Scale)
 
 def go_on(seed: int, ends: Mapping[float, State | Fork], control: State | Fork, scale: Scale) -> list[Run]:
     """What follows a burst, untreated at the base rate: each multiplier's network from its end, and the paired control."""
-    plan = whole(scale).bursts
+    plan = scale.study.bursts
     after = [Run(f"after_{times:g}/{seed}", seed, plan.after, measure_every=plan.measure_after, origin=end) for times, end in ends.items()]
     return [*after, Run(f"control/{seed}", seed, plan.after, measure_every=plan.measure_after, origin=control)]
 

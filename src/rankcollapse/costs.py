@@ -1,19 +1,22 @@
-"""What the whole study costs, counted from its tables of runs as `plan.py` counts the study before it."""
+"""What the study costs before it is run, counted from its tables of runs: network-steps, operations, memory, hours on a device."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
-from rankcollapse.ageing import age
+from audit.records import Refusal, read_yaml
 from rankcollapse.bursts import excursions, go_on
 from rankcollapse.checks import check_losses, try_scales
 from rankcollapse.drivers import control_closely, drive_closely, leave_intact
 from rankcollapse.engine import Fork, Run
-from rankcollapse.params import ROLES, Scale
-from rankcollapse.plan import count_flops, setting_of
+from rankcollapse.params import ROLES, Params, Scale, SeedSets, load_params
+from rankcollapse.plan import PROCESSORS, count_bytes, count_flops, setting_of, stack_bytes
 from rankcollapse.tables import control, drive, warm_up, warmed
-from rankcollapse.treatments import Site, accompany, arms_of, pauses, replay, treat, whole
+from rankcollapse.treatments import Site, accompany, arms_of, is_switch, pauses, replay, treat
+
+SETS = tuple(SeedSets.model_fields)
 
 
 class Table(NamedTuple):
@@ -39,7 +42,7 @@ def list_calibration(role: str, number: int, scale: Scale) -> list[Table]:
     seeds, depth = range(number), getattr(scale.depths, role)
     origins, length, floor = warmed(seeds, scale), scale.driver.ramp + scale.driver.hold, scale.driver.floors[-1]
     floors = [run for each in scale.driver.floors for run in drive(seeds, origins, each, scale, None)]
-    tried = [run for site in settled_sites(number, scale) for run in (*check_losses(site, depth), *try_scales(site, getattr(whole(scale).weak, role)))]
+    tried = [run for site in settled_sites(number, scale) for run in (*check_losses(site, depth), *try_scales(site, getattr(scale.study.weak, role)))]
     return [
         Table("floors", role, [*warm_up(seeds, scale), *control(seeds, origins, length, scale), *floors]),
         Table("calibration collapses", role, [*warm_up(seeds, scale), *cut_short(drive_closely(seeds, origins, floor, scale, None), scale)]),
@@ -53,24 +56,21 @@ def cut_short(drivers: list[Run], scale: Scale) -> list[Run]:
 
 
 def list_set(name: str, role: str, number: int, scale: Scale) -> list[Table]:
-    """Drivers, arms and replayed updates of a seed set; the replication's first collapses are those that are asked what ages."""
+    """Drivers, the arms that stay at the floor, and the switches of a seed set."""
     seeds, arms, sites = range(number), arms_of(scale, name), settled_sites(number, scale)
     origins, end = warmed(seeds, scale), scale.driver.warm + scale.driver.ramp + scale.driver.hold
     driven = cut_short(drive_closely(seeds, origins, scale.driver.floors[-1], scale, None), scale)
-    runs = treat(sites, arms)
-    controls = [accompany(seed, Fork(f"healthy/{seed}", end), runs, scale) for seed in seeds]
-    aged = [run for site in sites[: arms.few_events] for run in age(site, Fork(f"paused/{site.seed}", site.origin.step + whole(scale).delays[-1]))]
+    controls = [accompany(seed, Fork(f"healthy/{seed}", end), treat(sites, arms), scale) for seed in seeds]
     return [
         Table(f"{name} drivers", role, [*warm_up(seeds, scale), *driven, *control_closely(seeds, origins, scale)]),
-        Table(f"{name} arms", role, [*runs, *pauses(sites, arms), *controls]),
-        Table(f"{name} replay", role, [run for site in sites for run in replay(site)]),
-        *([Table(f"{name} ageing", role, aged)] if name == "replication" else []),
+        Table(f"{name} branches", role, [*treat(sites, arms, lambda arm: not is_switch(arm)), *pauses(sites, arms), *controls]),
+        Table(f"{name} switches", role, [*treat(sites, arms, is_switch), *(run for site in sites for run in replay(site))]),
     ]
 
 
 def list_bursts(seeds: Mapping[str, int], scale: Scale) -> list[Table]:
     """Development and the bursts; m1 is taken to be the smallest multiplier of the grid."""
-    plan, tables = whole(scale).bursts, []
+    plan, tables = scale.study.bursts, []
     grid = sorted({*plan.multipliers, *(plan.second * times for times in plan.multipliers)})
     chosen = (plan.multipliers[0], plan.second * plan.multipliers[0])
     end = plan.start + plan.updates
@@ -97,14 +97,45 @@ def count_steps(tables: list[Table]) -> int:
     return sum(run.steps for table in tables for run in table.runs)
 
 
-def describe_costs(scale: Scale, seeds: Mapping[str, int]) -> str:
-    """The tables of the whole study with their runs, network-steps and operations, as a page of text."""
-    lines, total = [f"{'table':<22} {'role':<8} {'runs':>5} {'network-steps':>13} {'PFLOP':>8}"], 0.0
-    tables = list_study(scale, seeds)
-    for table in tables:
-        steps = count_steps([table])
-        work = steps * count_flops(setting_of(scale, getattr(scale.depths, table.role), 1.0).shape, scale.batch) / 1e15
-        total += work
-        lines.append(f"{table.name:<22} {table.role:<8} {len(table.runs):>5} {steps:>13,} {work:>8.2f}")
-    lines.append(f"{'total':<22} {'':<8} {sum(len(table.runs) for table in tables):>5} {count_steps(tables):>13,} {total:>8.2f}")
-    return "\n".join(lines)
+def plan_study(params: Params) -> str:
+    """The plan of the scale in use, as a page of text."""
+    scale, lines = params.chosen, []
+    seeds = {name: seeds_of(params, name) for name in SETS}
+    lines += [f"scale {params.scale}: width {scale.model.width}, context {scale.model.context}, batch {scale.batch}, vocabulary {scale.data.vocabulary}, "
+              f"stacks of {scale.stack}; seeds: {', '.join(f'{name} {number}' for name, number in seeds.items())}", ""]  # fmt: skip
+    lines += [f"{'table':<22} {'role':<8} {'depth':>5} {'runs':>5} {'stacks':>6} {'network-steps':>13} {'PFLOP':>8} {'GiB a stack':>11}"]
+    steps = flops = moved = 0.0
+    size = 2 if scale.hardware.precision == "bf16" else 4
+    for table in list_study(scale, seeds):
+        role, runs = table.role, table.runs
+        setting = setting_of(scale, getattr(scale.depths, role), 1.0)
+        number = sum(run.steps for run in runs)
+        work = number * count_flops(setting.shape, scale.batch)
+        steps, flops, moved = steps + number, flops + work, moved + number * count_bytes(setting.shape, scale.batch, size)
+        memory = stack_bytes(setting, min(scale.stack, len(runs))) / 2**30
+        lines.append(f"{table.name:<22} {role:<8} {setting.shape.depth:>5} {len(runs):>5} {-(-len(runs) // scale.stack):>6} {number:>13,} {work / 1e15:>8.2f} {memory:>11.2f}")
+    lines += [f"{'total':<22} {'':<8} {'':>5} {'':>5} {'':>6} {int(steps):>13,} {flops / 1e15:>8.2f}", ""]
+    lines += [f"{'device':<14} {'hours, arithmetic':>17} {'hours, memory':>14} {'hours, estimate':>16} {'stacks that fit':>16}"]
+    for device in PROCESSORS:
+        arithmetic, memory = flops / device.flops / 3600, moved / device.bandwidth / 3600
+        stack = stack_bytes(setting_of(scale, scale.depths.deep, 1.0), scale.stack)
+        estimate = max(arithmetic / device.share, memory / 0.6)
+        lines.append(f"{device.name:<14} {arithmetic:>17.2f} {memory:>14.2f} {estimate:>16.2f} {int(device.memory // stack):>16}")
+    return "\n".join([*lines, "", "An estimate: the larger of arithmetic at the share of the tensor cores that small products reach (20-25 %) and memory at 60 % of its bandwidth;",
+                      "benchmarks/gpu.py measures a step on the GPU there is."])  # fmt: skip
+
+
+def seeds_of(params: Params, name: str) -> int:
+    """How many seeds a set has: as many as are listed, or as the registration says that they derive from."""
+    seeds = params.seed_set(name)
+    return int(read_yaml(Path(f"prereg/{seeds}.yaml"))["seeds"]["sets"][name]) if isinstance(seeds, str) else len(seeds)
+
+
+def main(option: str, name: str) -> None:
+    """Print the plan of a scale: `python -m rankcollapse.engine --plan SCALE`."""
+    params = load_params()
+    if option != "--plan":
+        raise Refusal("usage", "wrong option", expected="--plan SCALE", observed=option)
+    if name not in type(params.scales).model_fields:
+        raise Refusal("--plan", "no such scale", expected=", ".join(type(params.scales).model_fields), observed=name)
+    print(plan_study(params.model_copy(update={"scale": name})))

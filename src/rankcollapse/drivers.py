@@ -11,19 +11,18 @@ from rankcollapse.events import Settled
 from rankcollapse.params import Scale
 from rankcollapse.schedule import ramp
 from rankcollapse.tables import control, drive, warm_up, warmed
-from rankcollapse.treatments import whole
 
 
 def closely(start: int, scale: Scale) -> Cadence:
     """As drivers are measured, and at every step that is within `near_floor` of the ramp's end."""
-    arrived, near, every = scale.driver.warm + scale.driver.ramp, whole(scale).near_floor, scale.rules.measure_driver
+    arrived, near, every = scale.driver.warm + scale.driver.ramp, scale.study.near_floor, scale.rules.measure_driver
     return ((start, every), (max(start, arrived - near), 1), (arrived + near, every))
 
 
 def drive_closely(seeds: Sequence[int], origins: Sequence[State | Fork], floor: float, scale: Scale, stop: Settled | None) -> list[Run]:
     """The drivers of `tables.drive`, measured closely, with the markers of the collapse."""
     rows = drive(seeds, origins, floor, scale, stop)
-    return [replace(run, measure_every=closely(run.start, scale), readings=whole(scale).readings) for run in rows]
+    return [replace(run, measure_every=closely(run.start, scale), readings=scale.study.readings) for run in rows]
 
 
 def control_closely(seeds: Sequence[int], origins: Sequence[State | Fork], scale: Scale) -> list[Run]:
@@ -37,7 +36,7 @@ def leave_intact(seeds: Sequence[int], scale: Scale) -> list[Run]:
 
     The warm-ups come first: they show how large the readings are in a healthy network.
     """
-    plan, rules = whole(scale).intact, scale.rules
+    plan, rules = scale.study.intact, scale.rules
     decay = ramp(scale.driver.warm, plan.ramp, scale.optimiser.weight_decay, plan.decay)
     warm = [replace(run, readings=plan.readings) for run in warm_up(seeds, scale)]
     ramps = [

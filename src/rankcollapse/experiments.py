@@ -9,22 +9,18 @@ from pathlib import Path
 from statistics import fmean, median
 
 import numpy as np
-import torch
 
 from audit.records import Provenance, Quantity, Refusal
 from rankcollapse import events as rules
-from rankcollapse.checkpoint import load_states, save_states
-from rankcollapse.engine import Run, Setting, State, Trajectory, prepare_threads
+from rankcollapse.engine import Run, Setting, State, Trajectory
 from rankcollapse.fanout import checkpoint_folder, train_table
-from rankcollapse.measure import force_ratio, gradient_path, read_entropy, read_refined, term_path
-from rankcollapse.params import ROLES, Role, Scale
+from rankcollapse.params import ROLES, Scale
 from rankcollapse.plan import setting_of
 from rankcollapse.quantities import count, exact, trained
-from rankcollapse.records import Branch, Calibration, Collapse, Event, EventPath, FloorRow, Profile, RoleCalibration, RunRow
-from rankcollapse.records import Path as PathRecord
+from rankcollapse.records import Calibration, Event, FloorRow, RoleCalibration, RunRow
 from rankcollapse.records import Trajectory as TrajectoryRow
-from rankcollapse.tables import SWITCHES, control, drive, longest, treat, warm_up, warmed
-from rankcollapse.text import probe_batch, unseen_batch
+from rankcollapse.tables import control, drive, warm_up, warmed
+from rankcollapse.text import probe_batch
 
 
 @dataclass(frozen=True)
@@ -171,32 +167,6 @@ def settle(trajectory: Trajectory, scale: Scale, low: float, high: float) -> tup
     return True, all(value is not None and value < high for value in later)
 
 
-def collapse(
-    provenance: Provenance, scale: Scale, role: Role, calibration: Calibration, seeds: Sequence[int], folder: str, states_out: Path
-) -> Collapse:
-    """Drive each seed into collapse beside its healthy control; save every collapse that settles."""
-    own, rule = getattr(calibration, role), scale.rules
-    bench = set_up(f"collapse {role}", scale, int(own.depth.value), own.healthy_q, folder, provenance)
-    floor, low = float(calibration.floor.value), float(own.collapse_threshold.value)
-    stop = rules.Settled(low, scale.driver.warm, rule.settle_after, rule.settle_window)
-    origins = warmed(seeds, scale)
-    drivers = drive(seeds, origins, floor, scale, stop)
-    controls = control(seeds, origins, scale.driver.ramp + scale.driver.hold, scale)
-    results = bench.train("drivers", [*warm_up(seeds, scale), *(run for pair in zip(drivers, controls, strict=True) for run in pair)])
-    refuse_diverged(bench, seeds, results)
-    warm, driven, healthy = results[: len(seeds)], results[len(seeds) :: 2], results[len(seeds) + 1 :: 2]
-    found = [find_event(seed, d, h, low, scale) for seed, (d, _), (h, _) in zip(seeds, driven, healthy, strict=True)]
-    keep = {f"event-{event.seed}": state for event, (_, state) in zip(found, driven, strict=True) if event}
-    save_states(states_out / "states.safetensors", keep | {f"control-{seed}": state for seed, (_, state) in zip(seeds, healthy, strict=True)})
-    return Collapse(
-        provenance=provenance, role=role, depth=int(own.depth.value), floor=floor,
-        events=tuple(event for event in found if event),
-        unsettled=tuple(seed for seed, event in zip(seeds, found, strict=True) if not event),
-        drivers=tuple(describe_run(run, t) for run, (t, _) in zip(drivers, driven, strict=True)),
-        controls=tuple(describe_run(run, joined_trajectory(w, t)) for run, (w, _), (t, _) in zip(controls, warm, healthy, strict=True)),
-    )  # fmt: skip
-
-
 def joined_trajectory(first: Trajectory, then: Trajectory) -> Trajectory:
     """The warm-up and what followed it as one trajectory; the shared measurement stands once."""
     whole = Trajectory(clipped=first.clipped + then.clipped, trained=first.trained + then.trained, diverged_at=then.diverged_at)
@@ -217,71 +187,4 @@ def find_event(seed: int, driven: Trajectory, healthy: Trajectory, low: float, s
         seed=seed, detected=driven.step[detected], saved=driven.step[settled], skip_at_collapse=driven.skip[detected],
         rank=driven.rank[settled], residual=driven.residual[settled], at_floor=driven.at_floor[settled],
         loss=driven.loss[settled], loss_gap=driven.loss[settled] - beside,
-    )  # fmt: skip
-
-
-def branch(provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path) -> Branch:
-    """Continue every saved collapse under every treatment, and the controls to the last step that is compared."""
-    bench = set_up(f"branch {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
-    saved, _ = load_states(states / "states.safetensors")
-    runs = [run for event in collapsed.events for run in treat(event.seed, saved[f"event-{event.seed}"], collapsed.floor, scale)]
-    seeds = [event.seed for event in collapsed.events]
-    origins = [saved[f"control-{seed}"] for seed in seeds]
-    steps = [max(event.saved + longest(scale) - origin.step, 1) for event, origin in zip(collapsed.events, origins, strict=True)]
-    controls = [control([seed], [origin], n, scale)[0] for seed, origin, n in zip(seeds, origins, steps, strict=True)]
-    if not runs:
-        return Branch(provenance=provenance, role=role, depth=int(calibration.depth.value), branches=(), controls=())
-    table = sorted([*runs, *controls], key=lambda run: -run.steps)
-    results = dict(zip((run.name for run in table), bench.train("treatments", table), strict=True))
-    return Branch(
-        provenance=provenance, role=role, depth=int(calibration.depth.value),
-        branches=tuple(describe_run(run, results[run.name][0]) for run in runs),
-        controls=tuple(describe_run(run, results[run.name][0]) for run in controls),
-    )  # fmt: skip
-
-
-def measure_paths(
-    provenance: Provenance, scale: Scale, role: str, calibration: RoleCalibration, collapsed: Collapse, folder: str, states: Path
-) -> PathRecord:
-    """Per event, where task and added gradients arrive: collapsed, healthy, and right after a switch; no training, float64."""
-    prepare_threads()
-    bench = set_up(f"path {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
-    saved, _ = load_states(states / "states.safetensors")
-    rows = []
-    for event in collapsed.events:
-        print(f"path {role}: seed {event.seed}", flush=True)
-        rows.append(measure_event(bench, event, saved[f"event-{event.seed}"], saved[f"control-{event.seed}"], collapsed.floor))
-    return PathRecord(provenance=provenance, role=role, depth=int(calibration.depth.value), events=tuple(rows))
-
-
-def measure_event(bench: Bench, event: Event, event_state: State, healthy_state: State, floor: float) -> EventPath:
-    """The readings of one saved collapse and its control."""
-    shape, scale = bench.setting.shape, bench.scale
-    tokens = torch.from_numpy(bench.probe(scale.probe.gradient_sequences))
-    few = torch.from_numpy(bench.probe(scale.probe.rank_sequences))
-    unseen = torch.from_numpy(joined(*unseen_batch(Path(bench.folder), scale.probe.gradient_sequences, scale.model.context)))
-    low, high = (state.weights.double().unsqueeze(0) for state in (event_state, healthy_state))
-    skips = {name: torch.tensor([value], dtype=torch.float64) for name, value in {"floor": floor, "one": 1.0, **SWITCHES}.items()}
-    added, s0 = scale.branches.added_loss, bench.setting.healthy_q
-
-    def profile(norms: dict[str, torch.Tensor]) -> Profile:
-        return Profile(**{name: tuple(values[:, 0].tolist()) for name, values in norms.items()})
-
-    def rank(skip: str) -> float:
-        return read_refined(low, few, skips[skip], shape).rank[0]
-
-    return EventPath(
-        seed=event.seed,
-        collapsed=profile(gradient_path(low, tokens, skips["floor"], shape)),
-        healthy=profile(gradient_path(high, tokens, skips["one"], shape)),
-        hinge=profile(term_path(low, tokens, skips["floor"], shape, "hinge", s0, added)),
-        switch_03=profile(gradient_path(low, tokens, skips["switch_03"], shape)),
-        switch_1=profile(gradient_path(low, tokens, skips["switch_1"], shape)),
-        rho_penalty=force_ratio(low, tokens, skips["floor"], shape, "penalty", s0, added).item(),
-        rho_hinge=force_ratio(low, tokens, skips["floor"], shape, "hinge", s0, added).item(),
-        rank_before=rank("floor"), rank_at_03=rank("switch_03"), rank_at_1=rank("switch_1"),
-        entropy=read_entropy(low, few, skips["floor"], shape).item(),
-        entropy_healthy=read_entropy(high, few, skips["one"], shape).item(),
-        unseen_loss=read_refined(low, unseen, skips["floor"], shape).loss[0],
-        unseen_loss_healthy=read_refined(high, unseen, skips["one"], shape).loss[0],
     )  # fmt: skip

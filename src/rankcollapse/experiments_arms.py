@@ -1,4 +1,4 @@
-"""Experiments on saved collapses: the arms of a seed set, the replayed first updates, and the arms that ask what ages."""
+"""Experiments on saved collapses: the arms that stay at the floor, and the switches, after the path has been read and forecast."""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audit.records import Provenance
-from rankcollapse.ageing import age, reset_moments
-from rankcollapse.arm_records import Ageing, Drivers, Replay, Treatments
-from rankcollapse.checkpoint import load_states, save_states
+from rankcollapse.arm_records import Drivers, Switches, Treatments
+from rankcollapse.checkpoint import STATES, load_states, save_states
 from rankcollapse.engine import Run, State
 from rankcollapse.experiments import Bench, set_up
-from rankcollapse.experiments_drivers import STATES, Results, describe_arms, train_named
+from rankcollapse.experiments_drivers import Results, describe_arms, train_named
 from rankcollapse.params import Role, Scale
+from rankcollapse.readings import Reader
 from rankcollapse.records import RoleCalibration
-from rankcollapse.treatments import Site, accompany, arms_of, pauses, replay, treat, whole
+from rankcollapse.records_readings import ReplayRow
+from rankcollapse.treatments import ADDED, SWITCHES, Site, accompany, arms_of, is_switch, pauses, replay, reset_moments, treat
 
-KEPT = ("untreated", "paused_", "hinge_1x/", "hinge_4x/", "control/", "replay_")
+KEPT = ("untreated", "paused_", "aged_", "control/", *(f"{arm}/" for arm, added in ADDED.items() if not added.exempt))
 """Runs whose last state is saved: what is read from weights after the runs."""
 
 
-def sites_of(drivers: Drivers, states: Path, weak: float, scale: Scale) -> list[Site]:
-    """The saved collapses of a seed set, in the order of its seeds."""
-    saved, _ = load_states(states / STATES)
-    return [Site(event.seed, saved[f"event-{event.seed}"], drivers.floor, weak, scale) for event in drivers.events]
+def sites_of(drivers: Drivers, states: Path, weak: float, scale: Scale, ends: Path | None = None) -> list[Site]:
+    """The saved collapses of a seed set, in the order of its seeds; `ends` holds what their branches left."""
+    saved, left = load_states(states / STATES)[0], load_states(ends / STATES)[0] if ends else {}
+    seeds = [event.seed for event in drivers.events]
+    return [Site(seed, saved[f"event-{seed}"], drivers.floor, weak, scale, aged_states(left, seed, scale)) for seed in seeds]
+
+
+def aged_states(ends: dict[str, State], seed: int, scale: Scale) -> dict[str, State]:
+    """What one collapse's stretches at the floor left, and the last of them with an emptied optimiser."""
+    own = {name.removesuffix(f"-{seed}"): state for name, state in ends.items() if name.endswith(f"-{seed}")}
+    last = f"paused_{len(scale.study.delays)}"
+    return own | ({"reset": reset_moments(own[last])} if last in own else {})
 
 
 def bench_of(stage: str, provenance: Provenance, scale: Scale, role: Role, calibration: RoleCalibration, folder: str) -> Bench:
@@ -31,52 +40,47 @@ def bench_of(stage: str, provenance: Provenance, scale: Scale, role: Role, calib
     return set_up(f"{stage} {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
 
 
-def save_ends(folder: Path, runs: Sequence[Run], results: Results, kept: Sequence[str] = KEPT) -> None:
-    """Save the last states of the runs whose names begin in one of these ways, as `arm-seed`."""
-    ends: dict[str, State] = {run.name.replace("/", "-"): results[run.name][1] for run in runs if run.name.startswith(tuple(kept))}
-    save_states(folder / STATES, ends)
+def save_ends(folder: Path, runs: Sequence[Run], results: Results) -> None:
+    """Save the last states of the runs that are kept, as `arm-seed`."""
+    save_states(folder / STATES, {run.name.replace("/", "-"): results[run.name][1] for run in runs if run.name.startswith(KEPT)})
 
 
 def treat_set(
-    provenance: Provenance, scale: Scale, role: Role, name: str, calibration: RoleCalibration, weak: float,
-    drivers: Drivers, folder: str, states: Path, states_out: Path,
+    provenance: Provenance, scale: Scale, role: Role, name: str, calibration: RoleCalibration,
+    drivers: Drivers, folder: str, states: Path, ends_out: Path,
 ) -> Treatments:  # fmt: skip
-    """Continue every saved collapse of a seed set under the arms that the parameters give the set; `weak` is the depth's weak skip scale."""
-    bench = bench_of("treatments", provenance, scale, role, calibration, folder)
-    sites, arms = sites_of(drivers, states, weak, scale), arms_of(scale, name)
+    """Continue every saved collapse of a seed set under the arms that do not switch, and its control as far as any arm will go."""
+    bench = bench_of("branch", provenance, scale, role, calibration, folder)
+    sites, arms = sites_of(drivers, states, drivers.floor, scale), arms_of(scale, name)
     saved, _ = load_states(states / STATES)
-    runs, paused = treat(sites, arms), pauses(sites, arms)
-    controls = [accompany(site.seed, saved[f"control-{site.seed}"], runs, scale) for site in sites]
+    runs, paused, everything = treat(sites, arms, lambda arm: not is_switch(arm)), pauses(sites, arms), treat(sites, arms)
+    controls = [accompany(site.seed, saved[f"control-{site.seed}"], everything, scale) for site in sites]
     table = [*runs, *paused, *controls]
     results = train_named(bench, "arms", table) if table else {}
-    save_ends(states_out, table, results)
+    save_ends(ends_out, table, results)
     return Treatments(
-        provenance=provenance, role=role, depth=bench.setting.shape.depth, floor=drivers.floor, weak_scale=weak, delays=whole(scale).delays,
+        provenance=provenance, role=role, depth=bench.setting.shape.depth, floor=drivers.floor, delays=scale.study.delays,
         branches=describe_arms(runs, results), controls=describe_arms(controls, results),
     )  # fmt: skip
 
 
-def replay_set(
-    provenance: Provenance, scale: Scale, role: Role, calibration: RoleCalibration, drivers: Drivers, folder: str, states: Path, states_out: Path
-) -> Replay:
-    """Train the first updates after the switches to 0.3 and 1 again, and save the networks after each number of them."""
-    bench = bench_of("replay", provenance, scale, role, calibration, folder)
-    runs = [run for site in sites_of(drivers, states, drivers.floor, scale) for run in replay(site)]
-    results = train_named(bench, "updates", runs) if runs else {}
-    save_ends(states_out, runs, results)
-    updates = whole(scale).replays
-    return Replay(provenance=provenance, role=role, depth=bench.setting.shape.depth, updates=updates, branches=describe_arms(runs, results))
+def switch_set(
+    provenance: Provenance, scale: Scale, role: Role, name: str, calibration: RoleCalibration, weak: float,
+    drivers: Drivers, reader: Reader, folder: str, states: Path, ends: Path,
+) -> Switches:  # fmt: skip
+    """Switch every saved collapse of a seed set, at once and after its delays, and replay the first updates; `weak` is the depth's weak scale."""
+    bench = bench_of("switch", provenance, scale, role, calibration, folder)
+    sites = sites_of(drivers, states, weak, scale, ends)
+    runs, again = treat(sites, arms_of(scale, name), is_switch), [run for site in sites for run in replay(site)]
+    results = train_named(bench, "arms", [*runs, *again]) if runs else {}
+    return Switches(
+        provenance=provenance, role=role, depth=bench.setting.shape.depth, weak_scale=weak, delays=scale.study.delays,
+        branches=describe_arms(runs, results), replays=tuple(read_replay(run, results, reader) for run in again if runs),
+    )  # fmt: skip
 
 
-def age_set(
-    provenance: Provenance, scale: Scale, role: Role, calibration: RoleCalibration,
-    drivers: Drivers, folder: str, states: Path, treated: Path, few: int,
-) -> Ageing:  # fmt: skip
-    """Two further arms of the longest delay for the first `few` collapses; `treated` holds the states that `treat_set` saved."""
-    bench = bench_of("ageing", provenance, scale, role, calibration, folder)
-    ends, delays = load_states(treated / STATES)[0], whole(scale).delays
-    sites = sites_of(drivers, states, drivers.floor, scale)[:few]
-    runs = [run for site in sites for run in age(site, reset_moments(ends[f"paused_{len(delays)}-{site.seed}"]))]
-    results = train_named(bench, "arms", runs) if runs else {}
-    depth = bench.setting.shape.depth
-    return Ageing(provenance=provenance, role=role, depth=depth, delay=delays[-1], branches=describe_arms(runs, results))
+def read_replay(run: Run, results: Results, reader: Reader) -> ReplayRow:
+    """One replayed network, beside what the switch it repeats logged at the same step."""
+    arm, updates = run.name.split("/")[0].removeprefix("replay_").rsplit("_", 1)
+    logged = results.get(f"switch_{arm}/{run.seed}")
+    return reader.read_replayed(run.seed, results[run.name][1], SWITCHES[f"switch_{arm}"], int(updates), logged[0] if logged else None)

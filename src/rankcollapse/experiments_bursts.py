@@ -8,15 +8,14 @@ from pathlib import Path
 from audit.records import Provenance
 from rankcollapse.arm_records import Continuations, Development, Excursion, Excursions
 from rankcollapse.bursts import choose_multiplier, excursions, go_on
-from rankcollapse.checkpoint import load_states, save_states
+from rankcollapse.checkpoint import STATES, load_states, save_states
 from rankcollapse.engine import Run, State
 from rankcollapse.experiments import Bench, ranks, refuse_diverged
 from rankcollapse.experiments_arms import bench_of
-from rankcollapse.experiments_drivers import STATES, Results, describe_arms, train_named
+from rankcollapse.experiments_drivers import Results, describe_arms, train_named
 from rankcollapse.params import Scale
 from rankcollapse.quantities import count, exact
 from rankcollapse.records import RoleCalibration
-from rankcollapse.treatments import whole
 
 
 def train_excursions(bench: Bench, seeds: Sequence[int], multipliers: Sequence[float]) -> Results:
@@ -63,7 +62,7 @@ def of_arms(kind: str, runs: Sequence[Run]) -> list[Run]:
 
 def develop(provenance: Provenance, scale: Scale, calibration: RoleCalibration, seeds: Sequence[int], folder: str, states_out: Path) -> Development:
     """Bursts over the whole grid on the development networks; m1 and m2 are chosen, and what follows them is trained too."""
-    plan = whole(scale).bursts
+    plan = scale.study.bursts
     bench = bench_of("development", provenance, scale, plan.role, calibration, folder)
     tried = sorted({*plan.multipliers, *(plan.second * times for times in plan.multipliers)})
     results = train_excursions(bench, seeds, tried)
@@ -85,7 +84,7 @@ def burst_set(
     provenance: Provenance, scale: Scale, calibration: RoleCalibration, development: Development, seeds: Sequence[int], folder: str, states_out: Path
 ) -> Excursions:
     """The bursts at both chosen multipliers, to their end, where every network is saved; predictions are made from there."""
-    plan, m1, m2 = whole(scale).bursts, float(development.m1.value), float(development.m2.value)
+    plan, m1, m2 = scale.study.bursts, float(development.m1.value), float(development.m2.value)
     bench = bench_of("excursions", provenance, scale, plan.role, calibration, folder)
     results = train_excursions(bench, seeds, (m1, m2))
     save_states(states_out / STATES, last_states(seeds, {"m1": f"burst_{m1:g}", "m2": f"burst_{m2:g}", "control": "control"}, results))

@@ -17,7 +17,7 @@ from rankcollapse.params import Role, Scale
 from rankcollapse.quantities import count, exact
 from rankcollapse.records import Calibration, RoleCalibration
 from rankcollapse.tables import warm_up, warmed
-from rankcollapse.treatments import Site, whole
+from rankcollapse.treatments import Site
 
 
 class Recovered(NamedTuple):
@@ -47,7 +47,7 @@ def check_set(provenance: Provenance, scale: Scale, role: Role, calibration: Cal
     if not settled:
         raise Refusal(bench.label, "no collapse settled at the chosen floor", cure="hold longer (driver.hold), or other seeds")
     sites = [Site(run.seed, driven[run.name][1], floor, floor, scale) for run in settled]
-    grid = getattr(whole(scale).weak, role)
+    grid = getattr(scale.study.weak, role)
     runs = [run for site in sites for run in (*check_losses(site, bench.setting.shape.depth), *try_scales(site, grid))]
     results = train_named(bench, "branches", runs)
     verdicts = {run.name: judge(results[run.name][0], own, scale) for run in runs}
@@ -60,7 +60,7 @@ def check_set(provenance: Provenance, scale: Scale, role: Role, calibration: Cal
         stayed=count([not verdicts[f"untreated/{site.seed}"].rank for site in sites]),
         hinge=HingeChecks(**{name: count_recovered(f"check_{name}", sites, verdicts) for name in HingeChecks.model_fields}),
         weak_grid=rows, weak_scale=exact(weak, digits=3),
-        weak_in_band=in_band(flags[weak], whole(scale).weak.low, whole(scale).weak.high),
+        weak_in_band=in_band(flags[weak], scale.study.weak.low, scale.study.weak.high),
         drivers=describe_arms(drivers, driven), branches=describe_arms(runs, results),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from statistics import fmean, median
 from audit.records import Provenance, Refusal
 from rankcollapse import events as rules
 from rankcollapse.arm_records import ArmRow, Dip, Drivers, Intact, IntactArm, Series
-from rankcollapse.checkpoint import save_states
+from rankcollapse.checkpoint import STATES, save_states
 from rankcollapse.drivers import control_closely, drive_closely, leave_intact
 from rankcollapse.engine import Run, State, Trajectory
 from rankcollapse.experiments import Bench, describe_run, find_event, joined_trajectory, ranks, refuse_diverged, set_up
@@ -17,12 +17,9 @@ from rankcollapse.params import Role, Scale
 from rankcollapse.quantities import count
 from rankcollapse.records import Calibration, RoleCalibration
 from rankcollapse.tables import warm_up, warmed
-from rankcollapse.treatments import whole
 
 DETECTOR = "uncentred_rank"
 """The reading that shows a collapse where the skip connection is intact (source paper, appendix C)."""
-STATES = "states.safetensors"
-"""Name of the file of saved states in its folder."""
 Results = dict[str, tuple[Trajectory, State]]
 
 
@@ -85,7 +82,7 @@ def find_dip(seed: int, driven: Trajectory, low: float, scale: Scale) -> Dip | N
 
 def leave_set(provenance: Provenance, scale: Scale, role: Role, calibration: RoleCalibration, seeds: Sequence[int], folder: str) -> Intact:
     """Train the drivers that leave the skip connection intact, and look for collapses in the uncentred rank."""
-    if DETECTOR not in whole(scale).intact.readings:
+    if DETECTOR not in scale.study.intact.readings:
         raise Refusal("params.yaml", "drivers with the skip intact are not read as they must be", expected=f"{DETECTOR} in study.intact.readings")
     bench = set_up(f"intact {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
     runs = leave_intact(seeds, scale)

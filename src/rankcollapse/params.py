@@ -13,6 +13,8 @@ STORE = Path(".checkpoints")
 """Where stacks lie until the record they lead to is written: a folder a stage."""
 ROLES = ("shallow", "deep")
 Role = Literal["shallow", "deep"]
+REGISTERED = ("main", "replication", "bursts")
+"""Seed sets that may name a registration; a list in their place is an override, at every scale."""
 Steps = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -142,15 +144,15 @@ def refuse_twins(seeds: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class ScaleSeeds(Frozen):
-    """Lists that stand in for registered seeds at a scale that no registration holds for. The first two sets are always there."""
+    """Lists that stand in for those of the whole file at one scale, where no registration holds."""
 
     calibration: Seeds
     main: Seeds
-    replication: Seeds | None = None
-    bursts: Seeds | None = None
-    development: Seeds | None = None
+    replication: Seeds
+    bursts: Seeds
+    development: Seeds
     """Networks that choose the multipliers of the bursts."""
-    intact: Seeds | None = None
+    intact: Seeds
     """Networks of the drivers that leave the skip connection intact."""
     twins = field_validator("*")(lambda seeds: refuse_twins(seeds) if isinstance(seeds, tuple) else seeds)
 
@@ -159,8 +161,8 @@ class SeedSets(ScaleSeeds):
     """A list of seeds (exploratory), or the id of the registration whose seal they derive from."""
 
     main: Seeds | str
-    replication: Seeds | str | None = None
-    bursts: Seeds | str | None = None
+    replication: Seeds | str
+    bursts: Seeds | str
 
 
 class SetArms(Frozen):
@@ -277,8 +279,7 @@ class Scale(Frozen):
     """Filled in from the top of the file."""
     arms: dict[str, SetArms] = {}
     """By seed set; filled in from the top of the file."""
-    study: Study | None = None
-    """Absent where a scale runs the study before it only."""
+    study: Study
 
 
 class Scales(Frozen):
@@ -296,7 +297,7 @@ class Params(Frozen):
     seed_sets: SeedSets
     scales: Scales
     fanout: Fanout = Fanout()
-    arms: dict[str, SetArms] = {}
+    arms: dict[str, SetArms]
 
     @property
     def chosen(self) -> Scale:
@@ -307,10 +308,9 @@ class Params(Frozen):
         """A set's seeds, or the registration they derive from; the scale's own list replaces a registration's id."""
         value = getattr(self.seed_sets, name, None)
         if value is None:
-            given = (known for known in SeedSets.model_fields if getattr(self.seed_sets, known) is not None)
-            raise Refusal("params.yaml", f"no seed set {name!r}", expected=", ".join(given))
+            raise Refusal("params.yaml", f"no seed set {name!r}", expected=", ".join(SeedSets.model_fields))
         own = getattr(self.chosen.seed_sets, name, None)
-        return own if own is not None and (isinstance(value, str) or name == "calibration") else value
+        return own if own is not None and (isinstance(value, str) or name not in REGISTERED) else value
 
 
 def load_params(path: Path = Path("params.yaml")) -> Params:

@@ -1,4 +1,4 @@
-"""From saved states and trajectories to the rows of `records_readings`; nothing here trains but the replay."""
+"""From saved states and trajectories to the rows of `records_readings`; nothing here trains."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import numpy as np
 import torch
 
 from audit.records import Provenance
+from rankcollapse import engine
+from rankcollapse.arm_records import ArmRow, Drivers, Treatments
 from rankcollapse.blocks import Blocks, Entropies, epsilon_norm, read_blocks, read_entropies, read_noise, read_task
-from rankcollapse.checkpoint import load_states
+from rankcollapse.checkpoint import STATES, load_states
 from rankcollapse.engine import Setting, State, prepare_threads
 from rankcollapse.forces import read_force, read_forces, read_lines
 from rankcollapse.measure import term_path
-from rankcollapse.params import Role, Scale
+from rankcollapse.params import Role, Scale, Study
 from rankcollapse.plan import setting_of
 from rankcollapse.positions import Order, read_order
 from rankcollapse.ramps import cross_markers, is_loss_not_later, is_ordered, pass_scale, read_hysteresis
-from rankcollapse.records import Branch, Collapse, Profile, RoleCalibration, Trajectory
+from rankcollapse.records import Profile, RoleCalibration, Trajectory
 from rankcollapse.records_readings import (
     AgedRow,
     BlockRow,
@@ -38,11 +40,12 @@ from rankcollapse.records_readings import (
     StateRow,
     Synthetic,
 )
-from rankcollapse.replay import Replayed, read_replayed, relative_error, replay_switches
+from rankcollapse.replay import Replayed, read_replayed, relative_error
 from rankcollapse.slope import fit_slope, read_law
 from rankcollapse.swaps import read_swaps, restoring_groups
 from rankcollapse.synthetic import TOKENS, WIDTH, read_curve
 from rankcollapse.text import load_stream, probe_batch
+from rankcollapse.treatments import ADDED, READ
 
 LINE_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9)
 """Of the way to the healthy network, at whose end the hinge is silent."""
@@ -50,14 +53,14 @@ LINE_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9)
 
 @dataclass(frozen=True)
 class Reader:
-    """What the readings of one depth share: setting, probes, the training span, and the skip scales."""
+    """What the readings of one depth share: setting, probes, token counts, and the skip scales."""
 
     setting: Setting
+    study: Study
     tokens: torch.Tensor
     """Gradient probe (B, T+1)."""
     few: torch.Tensor
     """Rank probe."""
-    train: np.ndarray
     frequency: np.ndarray
     """Count of each token of the vocabulary in the training span."""
     floor: float
@@ -80,7 +83,7 @@ class Reader:
         )  # fmt: skip
 
     def read_event(
-        self, seed: int, collapsed: State, healthy: State, switches: Sequence[float], replays: Sequence[ReplayRow], generator: torch.Generator
+        self, seed: int, collapsed: State, healthy: State, switches: Sequence[float], generator: torch.Generator
     ) -> EventReadings:
         """All rows of one saved collapse; `generator` draws the random direction."""
         low, high = collapsed.weights, healthy.weights
@@ -98,7 +101,6 @@ class Reader:
             order_healthy=order_row(read_order(high, self.tokens, 1.0, shape, self.frequency)),
             noise=self.read_noise(low),
             law=self.read_law(low),
-            replays=tuple(replays),
         )
 
     def read_treatments(self, flat_MP: torch.Tensor) -> tuple[ForceRow, ...]:
@@ -125,34 +127,41 @@ class Reader:
         law = read_law(weights_P, self.tokens, self.floor, self.setting.shape)
         return LawRow(residual=tuple(law.residual.tolist()), ratio=tuple(law.ratio.tolist()), slope=fit_slope([law]))
 
-    def replay(
-        self, origins: dict[str, State], skip: float, updates: Sequence[int], logged: Mapping[str, Trajectory]
-    ) -> dict[str, list[ReplayRow]]:
-        """Every named state some updates after a switch, beside what its branch (by the same name) logged."""
-        found = replay_switches(origins, skip, updates, self.setting, self.train, self.few, self.tokens)
-        return {name: [replay_row(skip, row, logged.get(name)) for row in rows] for name, rows in found.items()}
+    def read_replayed(self, seed: int, state: State, skip: float, updates: int, branch: Trajectory | engine.Trajectory | None) -> ReplayRow:
+        """A state that was trained again for so many updates after a switch, beside what the switched branch itself logged."""
+        return replay_row(seed, skip, read_replayed(state, updates, skip, self.setting, self.few, self.tokens), branch)
 
-    def read_replayed(self, state: State, skip: float, updates: int, branch: Trajectory | None) -> ReplayRow:
-        """A state that was trained again elsewhere for so many updates after a switch, beside what the branch itself logged."""
-        return replay_row(skip, read_replayed(state, updates, skip, self.setting, self.few, self.tokens), branch)
-
-    def read_end(self, seed: int, arm: str, state: State, skip: float, term: str = "none", weight: float = 0.0) -> BranchEnd:
-        """A branch in its last state; the force of its term is that of the weight it trained with."""
+    def read_end(self, run: ArmRow, state: State) -> BranchEnd:
+        """A branch at the floor in its last state; the force of its term is that of the weight it trained with."""
         rho = None
-        if term != "none":
-            flat, at = state.weights[None], torch.tensor([weight], dtype=torch.float64)
-            rho = read_force(flat, self.tokens, self.at(skip), self.setting.shape, term, self.setting.healthy_q, at).item()
-        return BranchEnd(seed=seed, arm=arm, state=self.read_state(state.weights, skip), rho=rho)
+        if run.term != "none":
+            flat, at = state.weights[None], torch.tensor([run.term_weight], dtype=torch.float64)
+            rho = read_force(flat, self.tokens, self.at(self.floor), self.setting.shape, run.term, self.setting.healthy_q, at).item()
+        return BranchEnd(seed=run.seed, arm=run.arm, state=self.read_state(state.weights, self.floor), rho=rho)
 
-    def read_aged(self, seed: int, saved: State, aged: State, skip: float) -> AgedRow:
-        """A network that stayed at the floor after it was saved, and which group of weights of the saved one opens it again."""
-        swaps = read_swaps(aged.weights, saved.weights, self.tokens, skip, self.setting.shape)
-        row = self.read_state(aged.weights, skip)
-        return AgedRow(seed=seed, delay=aged.step - saved.step, state=row, swaps=swaps, restoring=restoring_groups(swaps))
+    def read_aged(self, seed: int, saved: State, aged: State) -> AgedRow:
+        """A network that stayed at the floor after it was saved: at the delayed switch's scale, and the hinge's force on it where it is.
+
+        After the longest delay, also which group of weights of the saved network opens it again.
+        """
+        delay, flat = aged.step - saved.step, aged.weights.double()[None]
+        longest = delay == self.study.delays[-1]
+        swaps = read_swaps(aged.weights, saved.weights, self.tokens, self.study.delayed_skip, self.setting.shape) if longest else {}
+        hinge = {"hinge_1x": ("hinge", 1.0)}
+        rho = read_forces(flat, self.tokens, self.at(self.floor), self.setting.shape, hinge, self.setting.healthy_q, self.added)
+        return AgedRow(
+            seed=seed, delay=delay, state=self.read_state(aged.weights, self.study.delayed_skip), rho_hinge=rho["hinge_1x"].item(),
+            swaps=swaps, restoring=restoring_groups(swaps) if swaps else (),
+        )  # fmt: skip
+
+    def unigram_loss(self) -> float:
+        """Loss on the gradient probe of a model that knows how often each token occurs in the training span (one added to each count), nats."""
+        share = torch.from_numpy((self.frequency + 1) / (self.frequency + 1).sum())
+        return -share[self.tokens[:, 1:]].log().mean().item()
 
 
-def open_reader(scale: Scale, calibration: RoleCalibration, folder: Path, floor: float, treatments: dict[str, tuple[str, float]]) -> Reader:
-    """The reader of one depth at a scale."""
+def open_reader(scale: Scale, calibration: RoleCalibration, floor: float, folder: Path) -> Reader:
+    """The reader of one depth at a scale, for the floor and the losses of its arms."""
 
     def probe(sequences: int) -> torch.Tensor:
         inputs, targets = probe_batch(folder, sequences, scale.model.context)
@@ -161,37 +170,32 @@ def open_reader(scale: Scale, calibration: RoleCalibration, folder: Path, floor:
     setting, train = setting_of(scale, int(calibration.depth.value), calibration.healthy_q), load_stream(folder, "train")
     counts = np.bincount(train, minlength=scale.data.vocabulary)
     tokens, few = probe(scale.probe.gradient_sequences), probe(scale.probe.rank_sequences)
-    return Reader(setting, tokens, few, train, counts, floor, scale.branches.added_loss, treatments)
+    arms = {arm: (added.term, float(added.times)) for arm, added in ADDED.items() if not added.exempt}
+    return Reader(setting, scale.study, tokens, few, counts, floor, scale.branches.added_loss, arms)
 
 
 def measure_readings(
-    provenance: Provenance,
-    role: Role,
-    reader: Reader,
-    collapsed: Collapse,
-    branched: Branch,
-    states: Path,
-    switches: dict[str, float],
-    updates: Sequence[int],
+    provenance: Provenance, role: Role, reader: Reader, drivers: Drivers, treated: Treatments, weak: float, states: Path, ends: Path
 ) -> Readings:
-    """Everything read from the saved collapses of one cell; `switches` are branches by name, with their skip scale.
-
-    The random direction of an event is drawn from its seed.
-    """
+    """Everything read from the saved collapses of one cell before any switch; the random direction of an event is drawn from its seed."""
     prepare_threads()
-    saved, _ = load_states(states / "states.safetensors")
-    seeds = [event.seed for event in collapsed.events]
-    replays: dict[int, list[ReplayRow]] = {seed: [] for seed in seeds}
-    for arm, skip in switches.items() if seeds else ():
-        logged = {f"event-{run.seed}": run.trajectory for run in branched.branches if run.arm == arm}
-        for name, rows in reader.replay({f"event-{seed}": saved[f"event-{seed}"] for seed in seeds}, skip, updates, logged).items():
-            replays[int(name.removeprefix("event-"))] += rows
-    rows = []
-    for seed in seeds:
-        print(f"readings {role}: seed {seed}", flush=True)
-        generator = torch.Generator().manual_seed(seed)
-        rows.append(reader.read_event(seed, saved[f"event-{seed}"], saved[f"control-{seed}"], list(switches.values()), replays[seed], generator))
-    return Readings(provenance=provenance, role=role, depth=collapsed.depth, floor=reader.floor, events=tuple(rows))
+    saved, left = load_states(states / STATES)[0], load_states(ends / STATES)[0]
+    skips, rows, aged = [weak, *READ.values()], [], []
+    for seed in (event.seed for event in drivers.events):
+        print(f"path {role}: seed {seed}", flush=True)
+        low, high = saved[f"event-{seed}"], saved[f"control-{seed}"]
+        rows.append(reader.read_event(seed, low, high, skips, torch.Generator().manual_seed(seed)))
+        aged += [reader.read_aged(seed, low, left[name]) for name in paused_names(seed, treated) if name in left]
+    runs = [run for run in treated.branches if f"{run.arm}-{run.seed}" in left]
+    return Readings(
+        provenance=provenance, role=role, depth=drivers.depth, floor=drivers.floor, weak_scale=weak, unigram_loss=reader.unigram_loss(),
+        events=tuple(rows), ends=tuple(reader.read_end(run, left[f"{run.arm}-{run.seed}"]) for run in runs), aged=tuple(aged),
+    )  # fmt: skip
+
+
+def paused_names(seed: int, treated: Treatments) -> list[str]:
+    """Names of the states at the moment of each delayed switch, the shortest delay first."""
+    return [f"paused_{number}-{seed}" for number in range(1, len(treated.delays) + 1)]
 
 
 def profile_of(norms: Mapping[str, torch.Tensor]) -> Profile:
@@ -214,12 +218,12 @@ def order_row(order: Order) -> OrderRow:
     return OrderRow(**{name: tuple(values.tolist()) for name, values in order._asdict().items() if name != "at_floor"}, at_floor=order.at_floor)
 
 
-def replay_row(skip: float, replayed: Replayed, branch: Trajectory | None) -> ReplayRow:
+def replay_row(seed: int, skip: float, replayed: Replayed, branch: Trajectory | engine.Trajectory | None) -> ReplayRow:
     """A replayed state as a row, with the branch's own rank where it was measured at the same step."""
     reading, step = replayed.reading, replayed.state.step
     logged = branch.rank[branch.step.index(step)] if branch is not None and step in branch.step else None
     return ReplayRow(
-        skip=skip, updates=replayed.updates, rank=reading.rank[0], residual=reading.residual[0], at_floor=reading.at_floor[0], loss=reading.loss[0],
+        seed=seed, skip=skip, updates=replayed.updates, rank=reading.rank[0], residual=reading.residual[0], at_floor=reading.at_floor[0], loss=reading.loss[0],
         task=profile_of(replayed.path), logged=logged, error=None if logged is None else relative_error(reading.rank[0], logged),
     )  # fmt: skip
 

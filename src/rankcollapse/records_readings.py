@@ -100,6 +100,7 @@ class LawRow(Frozen):
 class ReplayRow(Frozen):
     """Some updates after a switch, replayed from the saved state."""
 
+    seed: int
     skip: float
     updates: int
     rank: float
@@ -132,18 +133,6 @@ class EventReadings(Frozen):
     order_healthy: OrderRow
     noise: NoiseRow
     law: LawRow
-    replays: tuple[ReplayRow, ...]
-
-
-class Readings(Record):
-    """What is read from the saved collapses of one seed set at one depth."""
-
-    kind: Literal["readings"] = "readings"
-    version: Literal[1] = 1
-    role: Literal["shallow", "deep"]
-    depth: int
-    floor: float
-    events: tuple[EventReadings, ...]
 
 
 class BranchEnd(Frozen):
@@ -162,19 +151,26 @@ class AgedRow(Frozen):
     seed: int
     delay: int
     state: StateRow
+    rho_hinge: float
+    """Force of the hinge at the floor, at its matched added loss."""
     swaps: dict[str, float]
-    """The predictor as it is (`none`), of the saved collapse (`all`), and with one group of weights from the saved collapse."""
+    """Of the longest delay, else empty: the predictor as it is (`none`), of the saved collapse (`all`), and with one group of weights from the saved collapse."""
     restoring: tuple[str, ...]
     """Groups that alone bring it to within the factor of the saved collapse's."""
 
 
-class Aftermath(Record):
-    """What is read from states that branches left, of one seed set at one depth."""
+class Readings(Record):
+    """What is read, without training, from the saved collapses of one seed set at one depth and from what their branches left at the floor."""
 
-    kind: Literal["aftermath"] = "aftermath"
+    kind: Literal["readings"] = "readings"
     version: Literal[1] = 1
     role: Literal["shallow", "deep"]
     depth: int
+    floor: float
+    weak_scale: float
+    unigram_loss: float
+    """Of a model that only knows how often each token occurs, on the gradient probe, nats per token."""
+    events: tuple[EventReadings, ...]
     ends: tuple[BranchEnd, ...]
     aged: tuple[AgedRow, ...]
 

@@ -6,16 +6,16 @@ scales set back at once or after a delay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+import torch
+
 from audit.records import Refusal
-from rankcollapse import tables
 from rankcollapse.engine import Fork, Run, State
 from rankcollapse.params import Scale, SetArms, Study
 from rankcollapse.schedule import constant, ramp_up
-from rankcollapse.tables import LOSS_ARMS
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,17 @@ class Added:
     exempt: bool = False
 
 
-SWITCHES = {**tables.SWITCHES, "switch_06": 0.6}
+READ = {"switch_03": 0.3, "switch_1": 1.0}
+"""Switches whose path is read before any update, and whose first updates are replayed."""
+SWITCHES = READ | {"switch_06": 0.6}
 WEAK = "switch_weak"
+AGED = {"decay_0": "aged_decay_0", "reset": "reset"}
+"""Switches after the longest delay that ask what ages: the arm, and the network that it sets out from."""
 ADDED = {
-    **{arm: Added(*row) for arm, row in LOSS_ARMS.items()},
+    "penalty_1x": Added("penalty", 1),
+    "penalty_4x": Added("penalty", 4),
+    "hinge_1x": Added("hinge", 1),
+    "hinge_4x": Added("hinge", 4),
     "cosine_1x": Added("cosine", 1),
     "penalty_1x_unclipped": Added("penalty", 1, exempt=True),
     "hinge_1x_unclipped": Added("hinge", 1, exempt=True),
@@ -48,17 +55,20 @@ class Site:
     floor: float
     weak: float
     scale: Scale
+    aged: Mapping[str, State | Fork] = field(default_factory=dict)
+    """Networks that stayed at the floor, by the run that left them; a plan has none and forks the untreated branch."""
+
+    def pause(self, number: int) -> Fork:
+        """Where the untreated branch is after the delay of that number; the first is 1, the last 0."""
+        return Fork(f"untreated/{self.seed}", self.origin.step + self.scale.study.delays[number - 1])
+
+    def after(self, name: str, number: int) -> State | Fork:
+        """The network that a run left after the delay of that number at the floor."""
+        return self.aged.get(name) or self.pause(number)
 
     def row(self, arm: str, steps: int, skip: float, every: int, **more) -> Run:
         """One arm's run at a fixed skip scale, from the saved collapse unless `more` says otherwise."""
         return Run(f"{arm}/{self.seed}", self.seed, steps, constant(skip), measure_every=every, **{"origin": self.origin} | more)
-
-
-def whole(scale: Scale) -> Study:
-    """The scale's values for the whole study; one without them is refused."""
-    if scale.study is None:
-        raise Refusal("params.yaml", "this scale has no values for the whole study", expected="scales.<scale>.study")
-    return scale.study
 
 
 def untreated(site: Site) -> Run:
@@ -79,14 +89,27 @@ def switched(site: Site, arm: str, skip: float) -> Run:
 
 
 def delayed(site: Site, number: int) -> Run:
-    """The switch after so many further steps at the floor: it leaves the untreated branch, which has trained them already."""
-    skip = whole(site.scale).delayed_skip
-    return replace(switched(site, f"delay_{number}", skip), origin=aged(site, number))
+    """The switch after so many further steps at the floor."""
+    skip = site.scale.study.delayed_skip
+    return replace(switched(site, f"delay_{number}", skip), origin=site.after(f"paused_{number}", number))
 
 
-def aged(site: Site, number: int) -> Fork:
-    """Where the untreated branch is after the delay of that number; the first is 1."""
-    return Fork(f"untreated/{site.seed}", site.origin.step + whole(site.scale).delays[number - 1])
+def undecayed(site: Site) -> Run:
+    """The stretch of the longest delay without weight decay, which is back from the switch on."""
+    return replace(untreated(site), name=f"aged_decay_0/{site.seed}", steps=site.scale.study.delays[-1], weight_decay=constant(0.0))
+
+
+def rejuvenated(site: Site, arm: str) -> Run:
+    """The switch after the longest delay, of a network that aged otherwise."""
+    return replace(switched(site, arm, site.scale.study.delayed_skip), origin=site.after(AGED[arm], 0))
+
+
+def reset_moments(state: State) -> State:
+    """The same network with the optimiser's moments at zero.
+
+    The bias correction goes on at the run's own step, so the first update is at most (1 - beta1) / sqrt(1 - beta2) of the learning rate.
+    """
+    return replace(state, moment1=torch.zeros_like(state.moment1), moment2=torch.zeros_like(state.moment2))
 
 
 def pushed(site: Site, arm: str, added: Added) -> Run:
@@ -99,13 +122,15 @@ def pushed(site: Site, arm: str, added: Added) -> Run:
 
 def list_arms(scale: Scale) -> dict[str, Callable[[Site], Run]]:
     """Name -> what builds the run, of every arm there is at this scale."""
-    numbers = range(1, len(whole(scale).delays) + 1)
+    numbers = range(1, len(scale.study.delays) + 1)
     return {
         "untreated": untreated,
         "ramp": reversed_ramp,
         WEAK: lambda site: switched(site, WEAK, site.weak),
         **{arm: partial(switched, arm=arm, skip=skip) for arm, skip in SWITCHES.items()},
         **{f"delay_{number}": partial(delayed, number=number) for number in numbers},
+        "aged_decay_0": undecayed,
+        **{arm: partial(rejuvenated, arm=arm) for arm in AGED},
         **{arm: partial(pushed, arm=arm, added=added) for arm, added in ADDED.items()},
     }
 
@@ -121,8 +146,13 @@ def arms_of(scale: Scale, name: str) -> SetArms:
     return given[name]
 
 
-def treat(sites: Sequence[Site], arms: SetArms) -> list[Run]:
-    """Every arm of every collapse, the descriptive ones of the first collapses only.
+def is_switch(arm: str) -> bool:
+    """Whether an arm sets the skip scale back at once: those are trained after the path has been read and their outcome forecast."""
+    return arm in (WEAK, *SWITCHES, *AGED) or arm.startswith("delay_")
+
+
+def treat(sites: Sequence[Site], arms: SetArms, wanted: Callable[[str], bool] = lambda _: True) -> list[Run]:
+    """Every wanted arm of every collapse, the descriptive ones of the first collapses only.
 
     Collapse by collapse, the longest run first, so that a further seed leaves the blocks before it as they are.
     """
@@ -130,16 +160,16 @@ def treat(sites: Sequence[Site], arms: SetArms) -> list[Run]:
     for index, site in enumerate(sites):
         known = list_arms(site.scale)
         names = arms.every + (arms.few if index < arms.few_events else ())
-        rows += sorted((known[name](site) for name in names), key=lambda run: -run.steps)
+        rows += sorted((known[name](site) for name in names if wanted(name)), key=lambda run: -run.steps)
     return rows
 
 
 def pauses(sites: Sequence[Site], arms: SetArms) -> list[Run]:
     """Runs of no step: the collapses at the moment of each delayed switch, whose states the path is read from."""
     return [
-        site.row(f"paused_{number}", 0, site.floor, site.scale.rules.measure_loss, origin=aged(site, number))
+        site.row(f"paused_{number}", 0, site.floor, site.scale.rules.measure_loss, origin=site.pause(number))
         for site in sites
-        for number in range(1, len(whole(site.scale).delays) + 1)
+        for number in range(1, len(site.scale.study.delays) + 1)
         if f"delay_{number}" in arms.every
     ]
 
@@ -154,10 +184,10 @@ def accompany(seed: int, healthy: State | Fork, runs: Sequence[Run], scale: Scal
 def replay(site: Site) -> list[Run]:
     """The first updates after the switches to 0.3 and 1, again from the saved collapse: one run from each look at the network to the next."""
     rows = []
-    for arm in ("switch_03", "switch_1"):
+    for arm, skip in READ.items():
         origin, done = site.origin, 0
-        for updates in whole(site.scale).replays:
+        for updates in site.scale.study.replays:
             name = f"replay_{arm.removeprefix('switch_')}_{updates}"
-            rows.append(site.row(name, updates - done, SWITCHES[arm], site.scale.rules.measure_switch, origin=origin))
+            rows.append(site.row(name, updates - done, skip, site.scale.rules.measure_switch, origin=origin))
             origin, done = Fork(rows[-1].name, rows[-1].end), updates
     return rows

@@ -2,7 +2,7 @@
 
 import sys
 
-from rankcollapse.plan import main
+from rankcollapse.costs import main
 from rankcollapse.stage import run_stage
 
 if __name__ == "__main__":
