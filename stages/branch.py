@@ -1,27 +1,25 @@
-"""Stage `branch`: every treatment of every saved collapse of one cell."""
+"""Stage `branch`: every saved collapse of one cell under the arms that do not switch, and the healthy controls beside them."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from audit.records import read_model
-from rankcollapse.experiments import branch
+from rankcollapse.experiments_arms import treat_set
 from rankcollapse.fanout import clear_checkpoints
 from rankcollapse.params import load_params
-from rankcollapse.records import Collapse
-from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, run_stage
+from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, load_cell, record_path, run_stage
 
-PARTS = ("model", "optimiser", "batch", "stack", "probe", "rules", "branches")
+PARTS = ("model", "optimiser", "batch", "stack", "probe", "rules", "branches", "study", "arms")
 
 
 def body(name: str, role: str) -> None:
-    """Train one cell's branches."""
-    params, states, source = load_params(), Path(f"states/{name}-{role}"), Path(f"results/collapse/{name}-{role}.json")
-    run = cell("branch", params, name, role, [DATA, MANIFEST, CALIBRATION, source, states], PARTS)
-    calibration = getattr(load_calibration(), role)
-    record = branch(run.provenance, params.chosen, role, calibration, read_model(Collapse, source), str(DATA), states)
-    run.finish(record, f"results/branch/{name}-{role}.json")
+    """Train one cell's branches; save what they leave at the floor."""
+    params, states, ends = load_params(), Path(f"states/{name}-{role}"), Path(f"ends/{name}-{role}")
+    run = cell("branch", params, name, role, [DATA, MANIFEST, CALIBRATION, record_path("collapse", name, role), states], PARTS)
+    calibration, drivers = getattr(load_calibration(), role), load_cell("collapse", name, role)
+    record = treat_set(run.provenance, params.chosen, role, name, calibration, drivers, str(DATA), states, ends)
+    run.finish(record, record_path("branch", name, role), outputs=[ends])
     clear_checkpoints(run.stage)
 
 

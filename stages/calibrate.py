@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from audit import gate
 from rankcollapse.experiments import calibrate
 from rankcollapse.fanout import clear_checkpoints
-from rankcollapse.params import STORE, load_params
-from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, pick, plain, run_stage
+from rankcollapse.params import load_params
+from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, open_gate, run_stage
 
 PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "driver", "rules")
 
@@ -16,10 +15,7 @@ PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "driver", "r
 def body() -> None:
     """Calibrate both roles and write one record."""
     params = load_params()
-    run = gate.start(
-        stage="calibrate", parameters=pick(params.chosen, PARTS), inputs=[DATA, MANIFEST],
-        seed_set="calibration", set_value=plain(params.seed_set("calibration")), checkpoints=STORE / "calibrate",
-    )  # fmt: skip
+    run = open_gate("calibrate", params, "calibration", [DATA, MANIFEST], PARTS)
     run.finish(calibrate(run.provenance, params.chosen, run.seeds, str(DATA)), CALIBRATION)
     clear_checkpoints(run.stage)
 

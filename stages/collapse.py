@@ -5,20 +5,20 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rankcollapse.experiments import collapse
+from rankcollapse.experiments_drivers import drive_set
 from rankcollapse.fanout import clear_checkpoints
 from rankcollapse.params import load_params
-from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, run_stage
+from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, record_path, run_stage
 
-PARTS = ("model", "optimiser", "batch", "stack", "probe", "driver", "rules")
+PARTS = ("model", "optimiser", "batch", "stack", "probe", "driver", "rules", "study")
 
 
 def body(name: str, role: str) -> None:
     """Train one cell's drivers and controls; save the collapses that settle."""
     params, states = load_params(), Path(f"states/{name}-{role}")
     run = cell("collapse", params, name, role, [DATA, MANIFEST, CALIBRATION], PARTS)
-    record = collapse(run.provenance, params.chosen, role, load_calibration(), run.seeds, str(DATA), states)
-    run.finish(record, f"results/collapse/{name}-{role}.json", outputs=[states])
+    record = drive_set(run.provenance, params.chosen, role, load_calibration(), run.seeds, str(DATA), states)
+    run.finish(record, record_path("collapse", name, role), outputs=[states])
     clear_checkpoints(run.stage)
 
 

@@ -98,13 +98,12 @@ def burst_set(
 
 
 def continue_set(
-    provenance: Provenance, scale: Scale, calibration: RoleCalibration, bursts: Excursions, folder: str, states: Path, states_out: Path
+    provenance: Provenance, scale: Scale, calibration: RoleCalibration, bursts: Excursions, folder: str, states: Path
 ) -> Continuations:
-    """Continue every network after its bursts, untreated, beside its paired control; every last state is saved."""
+    """Continue every network after its bursts, untreated, beside its paired control."""
     bench = bench_of("continuations", provenance, scale, bursts.role, calibration, folder)
     ends, (m1, m2) = load_states(states / STATES)[0], (each.multiplier for each in bursts.excursions)
     runs, results = follow(bench, bursts.seeds, (m1, m2), ends)
-    save_states(states_out / STATES, last_states(bursts.seeds, {"m1": f"after_{m1:g}", "m2": f"after_{m2:g}", "control": "control"}, results))
     return Continuations(
         provenance=provenance, role=bursts.role, depth=bench.setting.shape.depth, multipliers=(m1, m2),
         branches=describe_arms(of_arms("after_", runs), results), controls=describe_arms(of_arms("control/", runs), results),

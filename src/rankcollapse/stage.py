@@ -5,16 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from audit import gate
 from audit.records import Refusal, read_model
+from rankcollapse.arm_records import Checks, Drivers, Intact, SetRecords, Switches, Treatments
 from rankcollapse.manifest import DataManifest
-from rankcollapse.params import ROLES, STORE, Params, Scale
+from rankcollapse.params import ROLES, STORE, Params, Role, Scale
 from rankcollapse.records import Calibration
+from rankcollapse.records_readings import Readings
+from rankcollapse.treatments import arms_of
 
 DATA = Path("data")
 MANIFEST = Path("results/data/data.json")
 CALIBRATION = Path("results/calibrate/calibration.json")
+KINDS = {"collapse": Drivers, "branch": Treatments, "path": Readings, "switch": Switches}
+"""Stage of a seed set -> the record it writes for each role, in the order of the pipeline."""
 INTERRUPTED = 130
 
 
@@ -43,11 +49,41 @@ def check_role(role: str) -> str:
 
 def cell(stage: str, params: Params, name: str, role: str, inputs: list[Path], parts: tuple[str, ...]) -> gate.Run:
     """Open one cell (seed set, role) of a stage at the gate; `parts` are the parameter groups it is made from."""
-    label = f"{stage}@{name}-{role}"
-    return gate.start(
-        stage=label, parameters=pick(params.chosen, parts) | {"depth": getattr(params.chosen.depths, check_role(role))},
-        inputs=inputs, seed_set=name, set_value=plain(params.seed_set(name)), checkpoints=STORE / label,
-    )  # fmt: skip
+    label, more = f"{stage}@{name}-{check_role(role)}", {"depth": getattr(params.chosen.depths, role)}
+    if "arms" in parts:
+        more["arms"] = arms_of(params.chosen, name).model_dump(mode="json")
+    return open_gate(label, params, name, inputs, tuple(part for part in parts if part != "arms"), **more)
+
+
+def open_gate(label: str, params: Params, name: str | None, inputs: list[Path], parts: tuple[str, ...], **more: object) -> gate.Run:
+    """Open a stage at the gate, with the seeds of a set where it has one."""
+    drawn = {"seed_set": name, "set_value": plain(params.seed_set(name))} if name else {}
+    return gate.start(stage=label, parameters=pick(params.chosen, parts) | more, inputs=inputs, checkpoints=STORE / label, **drawn)
+
+
+def record_path(stage: str, name: str, role: str) -> Path:
+    """Where a cell's record lies."""
+    return Path(f"results/{stage}/{name}-{role}.json")
+
+
+def set_paths(name: str) -> list[Path]:
+    """Every record of a seed set."""
+    return [record_path(stage, name, role) for stage in KINDS for role in ROLES]
+
+
+def load_cell(stage: str, name: str, role: str) -> Any:
+    """The record of one cell."""
+    return read_model(KINDS[stage], record_path(stage, name, role))
+
+
+def load_set(name: str) -> SetRecords:
+    """Every record of a seed set, by role."""
+    return SetRecords(*({role: load_cell(stage, name, role) for role in ROLES} for stage in KINDS))
+
+
+def load_roles(kind: type[Checks] | type[Intact], stage: str) -> dict[Role, Any]:
+    """The records of a stage that has one for each role."""
+    return {role: read_model(kind, Path(f"results/{stage}/{role}.json")) for role in ROLES}
 
 
 def pick(scale: Scale, parts: tuple[str, ...]) -> dict[str, object]:

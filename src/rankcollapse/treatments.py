@@ -14,7 +14,7 @@ import torch
 
 from audit.records import Refusal
 from rankcollapse.engine import Fork, Run, State
-from rankcollapse.params import Scale, SetArms, Study
+from rankcollapse.params import Scale, SetArms
 from rankcollapse.schedule import constant, ramp_up
 
 
