@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from audit.records import Provenance
@@ -15,9 +16,9 @@ from rankcollapse.params import Role, Scale
 from rankcollapse.readings import Reader
 from rankcollapse.records import RoleCalibration
 from rankcollapse.records_readings import ReplayRow
-from rankcollapse.treatments import ADDED, SWITCHES, Site, accompany, arms_of, is_switch, pauses, replay, reset_moments, treat
+from rankcollapse.treatments import ADDED, EPSILON, SWITCHES, Site, accompany, arms_of, is_switch, pauses, replay, reset_moments, treat
 
-KEPT = ("untreated", "paused_", "aged_", "control/", *(f"{arm}/" for arm, added in ADDED.items() if not added.exempt))
+KEPT = ("untreated", "epsilon/", "paused_", "aged_", "control/", *(f"{arm}/" for arm, added in ADDED.items() if not added.exempt))
 """Runs whose last state is saved: what is read from weights after the runs."""
 
 
@@ -40,6 +41,19 @@ def bench_of(stage: str, provenance: Provenance, scale: Scale, role: Role, calib
     return set_up(f"{stage} {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
 
 
+def with_epsilon(bench: Bench) -> Bench:
+    """The same bench with the smaller epsilon of Adam."""
+    optimiser = bench.setting.optimiser.model_copy(update={"epsilon": bench.scale.study.epsilon})
+    return replace(bench, setting=replace(bench.setting, optimiser=optimiser))
+
+
+def train_arms(bench: Bench, table: Sequence[Run]) -> Results:
+    """Train a table of arms, those with another epsilon as one of their own."""
+    apart = [run.name.startswith(f"{EPSILON}/") for run in table]
+    usual, other = ([run for run, flag in zip(table, apart, strict=True) if flag is wanted] for wanted in (False, True))
+    return (train_named(bench, "arms", usual) if usual else {}) | (train_named(with_epsilon(bench), EPSILON, other) if other else {})
+
+
 def save_ends(folder: Path, runs: Sequence[Run], results: Results) -> None:
     """Save the last states of the runs that are kept, as `arm-seed`."""
     save_states(folder / STATES, {run.name.replace("/", "-"): results[run.name][1] for run in runs if run.name.startswith(KEPT)})
@@ -56,7 +70,7 @@ def treat_set(
     runs, paused, everything = treat(sites, arms, lambda arm: not is_switch(arm)), pauses(sites, arms), treat(sites, arms)
     controls = [accompany(site.seed, saved[f"control-{site.seed}"], everything, scale) for site in sites]
     table = [*runs, *paused, *controls]
-    results = train_named(bench, "arms", table) if table else {}
+    results = train_arms(bench, table)
     save_ends(ends_out, table, results)
     return Treatments(
         provenance=provenance, role=role, depth=bench.setting.shape.depth, floor=drivers.floor, delays=scale.study.delays,

@@ -224,6 +224,8 @@ class Study(Frozen):
     """Markers of the collapse along the ramp: names of measure.READINGS."""
     replays: Rising[Steps] = (4, 20)
     """Updates after a switch at which the network is looked at again."""
+    epsilon: Positive = 1e-12
+    """Adam's epsilon in the arm that asks whether it holds the collapsed networks."""
     weak: WeakGrid
     intact: Intact
     bursts: Bursts
@@ -280,6 +282,12 @@ class Scale(Frozen):
     arms: dict[str, SetArms] = {}
     """By seed set; filled in from the top of the file."""
     study: Study
+
+    def arms_of(self, name: str) -> SetArms:
+        """The arms of a seed set."""
+        if name not in self.arms:
+            raise Refusal("params.yaml", f"no arms for the seed set {name!r}", expected=", ".join(self.arms))
+        return self.arms[name]
 
 
 class Scales(Frozen):

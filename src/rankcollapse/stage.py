@@ -14,7 +14,6 @@ from rankcollapse.manifest import DataManifest
 from rankcollapse.params import ROLES, STORE, Params, Role, Scale
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import Readings
-from rankcollapse.treatments import arms_of
 
 DATA = Path("data")
 MANIFEST = Path("results/data/data.json")
@@ -51,7 +50,7 @@ def cell(stage: str, params: Params, name: str, role: str, inputs: list[Path], p
     """Open one cell (seed set, role) of a stage at the gate; `parts` are the parameter groups it is made from."""
     label, more = f"{stage}@{name}-{check_role(role)}", {"depth": getattr(params.chosen.depths, role)}
     if "arms" in parts:
-        more["arms"] = arms_of(params.chosen, name).model_dump(mode="json")
+        more["arms"] = params.chosen.arms_of(name).model_dump(mode="json")
     return open_gate(label, params, name, inputs, tuple(part for part in parts if part != "arms"), **more)
 
 

@@ -33,6 +33,8 @@ SWITCHES = READ | {"switch_06": 0.6}
 WEAK = "switch_weak"
 AGED = {"decay_0": "aged_decay_0", "reset": "reset"}
 """Switches after the longest delay that ask what ages: the arm, and the network that it sets out from."""
+EPSILON = "epsilon"
+"""The untreated copy with a smaller epsilon of Adam, which would let a query-key gradient below it move the weights."""
 ADDED = {
     "penalty_1x": Added("penalty", 1),
     "penalty_4x": Added("penalty", 4),
@@ -130,6 +132,7 @@ def list_arms(scale: Scale) -> dict[str, Callable[[Site], Run]]:
         **{arm: partial(switched, arm=arm, skip=skip) for arm, skip in SWITCHES.items()},
         **{f"delay_{number}": partial(delayed, number=number) for number in numbers},
         "aged_decay_0": undecayed,
+        EPSILON: lambda site: replace(untreated(site), name=f"{EPSILON}/{site.seed}"),
         **{arm: partial(rejuvenated, arm=arm) for arm in AGED},
         **{arm: partial(pushed, arm=arm, added=added) for arm, added in ADDED.items()},
     }
@@ -137,13 +140,11 @@ def list_arms(scale: Scale) -> dict[str, Callable[[Site], Run]]:
 
 def arms_of(scale: Scale, name: str) -> SetArms:
     """The arms of a seed set, all of them known."""
-    given, known = scale.arms, list_arms(scale)
-    if name not in given:
-        raise Refusal("params.yaml", f"no arms for the seed set {name!r}", expected=", ".join(given))
-    strange = [arm for arm in (*given[name].every, *given[name].few) if arm not in known]
+    given, known = scale.arms_of(name), list_arms(scale)
+    strange = [arm for arm in (*given.every, *given.few) if arm not in known]
     if strange:
         raise Refusal("params.yaml", f"arms.{name} names no arm", expected=", ".join(known), observed=", ".join(strange))
-    return given[name]
+    return given
 
 
 def is_switch(arm: str) -> bool:
