@@ -64,7 +64,7 @@ class Network:
     back: int | None
     gap: float = 0.5
     """Loss gap at the end of the burst."""
-    norm: float = 1.0
+    norm: float = 2.0
     end_gap: float = 0.3
     low: int = 10
     """Updates after which the burst's rank lies below the collapse threshold."""

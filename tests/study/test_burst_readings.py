@@ -57,7 +57,7 @@ def chain(tmp_path_factory):
         bursts = burst_set(provenance("burst"), *common, development, (11, 12, 13), str(data), states / "bursts")
         known = read_bursts(provenance("development_readings"), *common, development, data, states / "development")
         readings = read_bursts(provenance("burst_readings"), *common, bursts, data, states / "bursts")
-        after = continue_set(provenance("continue"), *common, bursts, str(data), states / "bursts", states / "after")
+        after = continue_set(provenance("continue"), *common, bursts, str(data), states / "bursts")
         return Chain(data, states, development, bursts, DevelopmentRecords(development, known), readings, after)
 
 
