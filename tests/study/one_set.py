@@ -21,8 +21,11 @@ from rankcollapse.params import ROLES, Scale
 from rankcollapse.readings import Reader, measure_readings, open_reader
 from rankcollapse.records import Calibration
 
-EVERY = ("untreated", "ramp", "penalty_1x", "hinge_1x", "hinge_4x", "switch_weak", "switch_03", "delay_1", "delay_2")
-FEW = ("penalty_4x", "hinge_1x_unclipped", "switch_06", "switch_1", "aged_decay_0", "decay_0", "reset")
+EVERY = ("untreated", "ramp", "penalty_1x", "hinge_1x", "hinge_4x", "switch_weak", "switch_03", "delay_1", "delay_2", "delay_3")
+FEW = (
+    "penalty_4x", "cosine_1x", "penalty_1x_unclipped", "hinge_1x_unclipped", "hinge_4x_unclipped", "hinge_10x_unclipped",
+    "switch_06", "switch_1", "aged_decay_0", "decay_0", "reset",
+)  # fmt: skip
 SCALE = Scale(
     data=params.Data(source="encyclopedia", vocabulary=257, documents=10, train=0.8, probe=0.1, unseen=0.1),
     model=params.Model(width=8, heads=2, context=8, init_std=0.3),
@@ -40,7 +43,7 @@ SCALE = Scale(
     branches=params.Branches(added_loss=0.1, loss_steps=4, switch_steps=8, ramp_steps=6, after_ramp=3, untreated_steps=7),
     arms={"main": params.SetArms(every=EVERY, few=FEW, few_events=1)},
     study=params.Study(
-        delays=(3, 7), near_floor=2, replays=(1, 3), readings=("cosine", "gap"), weak=params.WeakGrid(shallow=(0.3, 0.6), deep=(0.3, 0.6)),
+        delays=(3, 5, 7), near_floor=2, replays=(4, 20), readings=("cosine", "gap"), weak=params.WeakGrid(shallow=(0.3, 0.6), deep=(0.3, 0.6)),
         intact=params.Intact(ramp=10, hold=2, gain_steps=12), bursts=params.Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6),
     ),
 )  # fmt: skip
