@@ -84,6 +84,14 @@ def test_half_of_the_gap(kind):
     assert recoveries.judge_arms(cell)["switch_03"][0].half_gap == expected
 
 
+def test_half_of_the_gap_to_a_control_that_moves():
+    """The control falls to 2 at step 28: a loss of 3.7 is 0.7 above the 3 at step 25, and 1.03 above the 2.67 at step 26."""
+    cell = make_cell(switches=[branch("switch_03", 1, loss=(5.0, 5.0, 5.0, 3.7, 2.9))], beyond=(beside(1, (25, 28), (3.0, 2.0)),))
+    assert recoveries.judge_arms(cell)["switch_03"][0].half_gap == 8
+    cell = make_cell(switches=[branch("switch_03", 1, loss=(5.0, 5.0, 5.0, 3.6, 2.9))], beyond=(beside(1, (25, 28), (3.0, 2.0)),))
+    assert recoveries.judge_arms(cell)["switch_03"][0].half_gap == 6
+
+
 def test_a_control_between_its_measurements():
     """On the line between its neighbours; at a branch's end only as far as the drivers went, and never outside."""
     control = Control("seed 1", {20: 3.0, 25: 2.0, 30: 1.0}, until=25)
@@ -141,3 +149,6 @@ def test_delays():
     found = recoveries.value_delays(recoveries.judge_arms(make_cell(switches=rows)))
     assert found == {"delay.undelayed_recovered": (1, 1), "delay.share_recovered": pytest.approx((1 / 3, 1 / 3)), "delay.returned": (1, 0)}
     assert recoveries.value_delays(recoveries.judge_arms(make_cell(switches=rows[:2]))) == {}
+    again = [branch(arm, 1, ranks) for arm, ranks in (("switch_03", GONE), ("delay_1", BACK), ("delay_10", BACK), ("delay_2", GONE))]
+    found = recoveries.value_delays(recoveries.judge_arms(make_cell(switches=again)))
+    assert found["delay.returned"] == (1,) and found["delay.share_recovered"] == pytest.approx((2 / 3,)) and found["delay.undelayed_recovered"] == (0,)
