@@ -46,8 +46,9 @@ class Outcome(NamedTuple):
 def budget_of(row: ArmRow, scale: Scale) -> int:
     """Steps that a branch was given."""
     plan = scale.branches
-    fixed = {"untreated": plan.untreated_steps, "ramp": plan.ramp_steps + plan.after_ramp, "aged_decay_0": scale.study.delays[-1]}
-    return fixed.get(row.arm, plan.switch_steps if row.term == "none" else plan.loss_steps)
+    still = {"untreated": plan.untreated_steps, "epsilon": plan.untreated_steps, "aged_decay_0": scale.study.delays[-1]}
+    moved = {"ramp": plan.ramp_steps + plan.after_ramp}
+    return (still | moved).get(row.arm, plan.switch_steps if row.term == "none" else plan.loss_steps)
 
 
 def time_recovery(row: ArmRow, series: Sequence[tuple[Sequence[float], float]], scale: Scale) -> int | None:
