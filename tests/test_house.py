@@ -32,10 +32,10 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings ramps path_rules",
-    "text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values",
+    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings ramps path_rules looks",
+    "text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values curves",
     "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks ageing costs replay",
-    "checkpoint pools fanout analysis figures experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings",
+    "checkpoint pools fanout analysis figures figures_forces figures_bursts experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings",
     "engine.__main__",
 ]
 CORE = {"click", "jinja2", "jsonschema_rs", "pydantic", "rich", "ruamel"}

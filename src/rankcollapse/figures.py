@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from rankcollapse.arm_records import ArmRow, SetRecords
 from rankcollapse.curves import LEAST_SKIP, Bursts, Cell, find_opening, lift_zeros, list_cells, ranks_of, recovery_index, recovery_time, smooth_rank
 from rankcollapse.figures_bursts import draw_bursts
 from rankcollapse.figures_forces import draw_forces
-from rankcollapse.looks import ARMS, GREY, WIDTH, Look, add_legend, draw_budget, draw_keys, draw_time, write
+from rankcollapse.looks import ARMS, GREY, WIDTH, Look, add_legend, draw_budget, draw_keys, draw_time, spread_ticks, write
 from rankcollapse.params import Role, Rules
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import EventReadings, Synthetic
@@ -87,7 +87,7 @@ def draw_driver(cells: Sequence[Cell]) -> Any:
         column[0].set_title(cell.title)
         column[1].set(ylabel=RANK)
         column[2].set(ylabel="loss, nats per token")
-        column[3].set(ylabel="stable rank,\ncalibration's drivers", xlabel="training step")
+        column[3].set(ylabel="stable rank,\ncalibration", xlabel="training step")
     return finish(figure, axes, 4)
 
 
@@ -104,6 +104,7 @@ def finish(figure: Any, axes: Any, columns: int, order: Sequence[str] = ()) -> A
     """Labels at the outside only, and one legend below."""
     for axis in axes.flat:
         axis.label_outer()
+    figure.align_ylabels(axes[:, 0])
     add_legend(figure, columns, order)
     return figure
 
@@ -171,9 +172,10 @@ def switched_lines(events: Sequence[EventReadings], cells: Sequence[Cell]) -> Li
     last = max((row.updates for row in replays), default=0)
     for place, arm in enumerate(("switch_weak", "switch_03", "switch_1")):
         skips = {event.switches[place].skip for event in events if place < len(event.switches)}
+        at_once = [event.switches[place].task.qk for event in events if place < len(event.switches)]
         again = [row.task.qk for row in replays if row.updates == last and row.skip in skips]
         look = ARMS[arm]
-        lines.append((look._replace(label=f"{look.label}, before any update", dash="-"), [event.switches[place].task.qk for event in events if place < len(event.switches)]))
+        lines.append((look._replace(label=f"{look.label}, before any update", dash="-"), at_once))
         lines.append((look._replace(label=f"{look.label}, after {last} updates", marker=""), again))
     return lines
 
@@ -216,9 +218,9 @@ def draw_delays(cells: Sequence[Cell], rules: Rules) -> Any:
         own = [cell for cell in cells if cell.role == role]
         rows = [row for cell in own for arm in TIMED for row in cell.of_arm(arm)]
         spread = max((row.start for row in rows), default=0) - min((row.start for row in rows), default=0)
+        budget = draw_budget(axis, rows)
         for cell in own:
-            draw_cell_delays(axis, cell, rules, spread / 160)
-        draw_budget(axis, rows)
+            draw_cell_delays(axis, cell, rules, spread / 160, budget)
         axis.set(xlabel="steps at the floor before the switch", ylabel="steps to recovery")
         axis.set_title(f"{own[0].depth} blocks")
     draw_keys(axes[0][0], cells)
@@ -230,16 +232,16 @@ def roles_of(cells: Sequence[Cell]) -> list[Role]:
     return list(dict.fromkeys(cell.role for cell in cells))
 
 
-def draw_cell_delays(axis: Any, cell: Cell, rules: Rules, apart: float) -> None:
+def draw_cell_delays(axis: Any, cell: Cell, rules: Rules, apart: float, budget: int) -> None:
     """Points of one set, the recoveries of a seed joined over the delays; neighbours lie `apart` so that none hides another."""
     for place, (seed, event) in enumerate(cell.events.items()):
         joined = []
         for arm in TIMED:
             for row in (row for row in cell.of_arm(arm) if row.seed == seed):
-                x, time = row.start - event.saved + apart * (2 * place + (not cell.first)), recovery_time(row, cell.recover, rules)
-                draw_time(axis, x, time, ARMS[arm], cell.first)
+                x, time = row.start - event.saved + apart * (2 * place + (not cell.first) - len(cell.events)), recovery_time(row, cell.recover, rules)
+                draw_time(axis, x, time, ARMS[arm], cell.first, budget)
                 joined += [(x, time.steps)] if arm not in looks.AGED_OTHERWISE and not time.censored else []
-        axis.plot(*zip(*joined), color=GREY, linewidth=0.5, zorder=1, linestyle="-" if cell.first else ":") if joined else None
+        axis.plot([x for x, _ in joined], [steps for _, steps in joined], color=GREY, linewidth=0.5, zorder=1, linestyle="-" if cell.first else ":")
 
 
 def draw_prediction(cells: Sequence[Cell], rules: Rules, thresholds: Mapping[Role, float]) -> Any:
@@ -252,13 +254,15 @@ def draw_prediction(cells: Sequence[Cell], rules: Rules, thresholds: Mapping[Rol
         if role in thresholds:
             column[0].axvline(thresholds[role], color=looks.INK, linestyle="--", linewidth=0.7, label="threshold, fitted on main")
         found = [(cell, row, x) for cell in own for arm in TIMED for row in cell.of_arm(arm) if (x := find_opening(cell, row)) is not None]
+        budget = draw_budget(column[1], [row for _, row, _ in found])
         for cell, row, x in found:
-            draw_time(column[1], x, recovery_time(row, cell.recover, rules), ARMS[row.arm], cell.first)
-        draw_budget(column[1], [row for _, row, _ in found])
-        column[0].set(xscale="log", ylim=(-0.5, 1.5), xlabel=f"{QK}, at the weak switch")
+            draw_time(column[1], x, recovery_time(row, cell.recover, rules), ARMS[row.arm], cell.first, budget)
+        column[0].set(xscale="log", ylim=(-0.5, 1.5), xlabel=f"{QK}, right after the weak switch")
         column[0].set_yticks([0, 1], ["not recovered", "recovered"])
         column[0].set_title(f"{own[0].depth} blocks")
-        column[1].set(xscale="log", xlabel=f"{QK}, at the switch to 0.3", ylabel="steps to recovery")
+        column[1].set(xscale="log", xlabel=f"{QK}, right after the switch", ylabel="steps to recovery")
+        for axis in column:
+            spread_ticks(axis)
     draw_keys(axes[1][0], cells)
     add_legend(figure, 3, [ARMS[arm].label for arm in ("switch_weak", *TIMED)])
     return figure

@@ -54,12 +54,13 @@ def plot_rank(axis: Any, row: ArmRow, look: Look, since: int) -> None:
 
 def draw_times(axis: Any, bursts: Bursts, threshold: float, rules: Rules) -> None:
     """Steps to recovery against the loss gap at the end of the burst."""
+    budget = draw_budget(axis, [row for _, rows, _ in list_records(bursts) for row in rows])
     for record, rows, name in list_records(bursts):
         for place, look in enumerate(looks.BURSTS):
             gaps, own = gaps_after(record, place), look_of(look, name)
             for row in burst_rows(record, rows, place):
-                draw_time(axis, gaps[row.seed], recovery_time(row, threshold, rules), own, filled=name == "")
-    draw_budget(axis, [row for _, rows, _ in list_records(bursts) for row in rows])
+                time = recovery_time(row, threshold, rules)
+                draw_time(axis, gaps[row.seed], time, own, not time.censored, budget)
     axis.set(xlabel="loss gap at the end of the burst, nats per token", ylabel="steps to recovery")
 
 
@@ -76,7 +77,9 @@ def list_records(bursts: Bursts) -> list[tuple[Excursions | Development, Sequenc
     return found
 
 
-def draw_openings(axis: Any, bursts: Bursts, openings: Mapping[tuple[float, int], float], cells: Sequence[Cell], healthy: RoleCalibration, rules: Rules) -> None:
+def draw_openings(
+    axis: Any, bursts: Bursts, openings: Mapping[tuple[float, int], float], cells: Sequence[Cell], healthy: RoleCalibration, rules: Rules
+) -> None:
     """The predictor of the collapsed, of every network at the end of its burst (filled here where it recovered) and of the healthy."""
     events = [event for cell in cells if cell.role == bursts.excursions.role for event in cell.readings()]
     threshold = float(healthy.recover_threshold.value)

@@ -10,14 +10,16 @@ import matplotlib
 
 matplotlib.use("pdf")
 import matplotlib.pyplot as plt
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, StrMethodFormatter
 
 WIDTH = 6.2
 """Inches: the line of an A4 article with margins of 2.6 cm."""
 INK, GREY = "#222222", "#888888"
 STYLE = {
-    "font.family": "serif", "font.serif": ["STIXGeneral"], "mathtext.fontset": "stix", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
-    "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7, "legend.frameon": False, "legend.handlelength": 3.2, "legend.columnspacing": 1.4,
+    "font.family": "serif", "font.serif": ["STIXGeneral"], "mathtext.fontset": "stix",
+    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "legend.fontsize": 7, "legend.frameon": False,
+    "legend.handlelength": 3.2, "legend.columnspacing": 1.4,
     "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
     "lines.linewidth": 1.0, "lines.markersize": 3.5, "lines.markeredgewidth": 0.8, "lines.scale_dashes": False,
     "pdf.fonttype": 42, "svg.hashsalt": "rankcollapse", "svg.fonttype": "none", "figure.constrained_layout.use": True,
@@ -39,12 +41,14 @@ class Look(NamedTuple):
 
     def dots(self, filled: bool = True, **more: Any) -> dict[str, Any]:
         """Keywords of points without a line."""
-        return {"color": self.colour, "linestyle": "none", "marker": self.marker, "markerfacecolor": self.colour if filled else "white", "label": self.label} | more
+        face = self.colour if filled else "white"
+        return {"color": self.colour, "linestyle": "none", "marker": self.marker, "markerfacecolor": face, "label": self.label} | more
 
 
 TIMES = r"$\times$"
 ADDED = {
     "untreated": Look("untreated", "#8C8C8C", "-", "o"),
+    "epsilon": Look(r"smaller Adam $\epsilon$", "#B5B5B5", (0, (2, 1, 1, 1)), "8"),
     "penalty_1x": Look(f"penalty 1{TIMES}", "#E69F00", ":", "v"),
     "penalty_4x": Look(f"penalty 4{TIMES}", "#A65E00", (0, (1, 3)), "^"),
     "penalty_1x_unclipped": Look(f"penalty 1{TIMES}, unclipped", "#F2C572", (0, (1, 1, 1, 4)), "<"),
@@ -63,9 +67,9 @@ SWITCHED = {
     "switch_1": Look("switch to 1", "#D55E00", (0, (5, 1, 1, 1, 1, 1)), "D"),
 }
 AGED = {
-    "delay_1": Look("switch to 0.3, first delay", "#A6517F", (0, (3, 2)), "v"),
-    "delay_2": Look("switch to 0.3, second delay", "#7F2F5C", (0, (3, 2, 1, 2)), "^"),
-    "delay_3": Look("switch to 0.3, third delay", "#4A1033", (0, (3, 2, 1, 2, 1, 2)), ">"),
+    "delay_1": Look("first delay, then switched", "#A6517F", (0, (3, 2)), "v"),
+    "delay_2": Look("second delay, then switched", "#7F2F5C", (0, (3, 2, 1, 2)), "^"),
+    "delay_3": Look("third delay, then switched", "#4A1033", (0, (3, 2, 1, 2, 1, 2)), ">"),
     "aged_decay_0": Look("no decay at the floor", "#86B3B3", (0, (1, 2)), "p"),
     "decay_0": Look("last delay without decay", "#1B6B6B", (0, (7, 2, 1, 2)), "X"),
     "reset": Look("last delay, optimiser reset", "#2E2E8B", (0, (7, 1, 3, 1)), "d"),
@@ -116,26 +120,34 @@ class Time(NamedTuple):
     censored: bool
 
 
-def draw_time(axis: Any, x: float, time: Time, look: Look, filled: bool) -> None:
+def draw_time(axis: Any, x: float, time: Time, look: Look, filled: bool, budget: int) -> None:
     """A recovery time; where the rank did not come back, the same point above the budget and crossed out."""
-    axis.plot(x, time.steps * (ABOVE if time.censored else 1), zorder=3, **look.dots(filled))
+    axis.plot(x, budget * ABOVE if time.censored else time.steps, zorder=3, **look.dots(filled))
     if time.censored:
-        axis.plot(x, time.steps * ABOVE, color=INK, zorder=4, linestyle="none", marker="x", markersize=5.5, markeredgewidth=0.6, label="not recovered")
+        axis.plot(x, budget * ABOVE, color=INK, zorder=4, linestyle="none", marker="x", markersize=6.5, markeredgewidth=0.6, label="not recovered")
 
 
 ABOVE = 1.3
 """Times the budget, where runs stand that did not recover."""
 
 
-def draw_budget(axis: Any, rows: Sequence[Any]) -> None:
-    """A logarithmic axis of steps, with the end of the budget of the longest of the runs; what did not recover stands above it."""
+def draw_budget(axis: Any, rows: Sequence[Any]) -> int:
+    """A logarithmic axis of steps and the budget of the longest of the runs, above which stands what did not recover; returns the budget."""
     budget = max((row.trajectory.step[-1] - row.start for row in rows), default=1)
     axis.axhline(budget, color=INK, linewidth=0.6, linestyle=(0, (8, 3)), label="end of the budget")
     axis.set(yscale="log")
-    axis.set_ylim(top=budget * ABOVE**2)
     axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.yaxis.set_minor_formatter(NullFormatter())
+    return budget
+
+
+def spread_ticks(axis: Any) -> None:
+    """Ticks of a logarithmic horizontal axis, a decade apart, or two a decade where the points lie within two decades."""
+    low, high = axis.get_xlim()
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 3) if high < 100 * low else (1,)))
+    axis.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(9, 9)))
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 def draw_keys(axis: Any, cells: Sequence[Any]) -> None:
@@ -147,5 +159,6 @@ def draw_keys(axis: Any, cells: Sequence[Any]) -> None:
 def write(path: Path, figure: Any) -> None:
     """Write a figure as PDF for the manuscript and as SVG for a web page, both without dates, and close it."""
     figure.savefig(path, metadata={"CreationDate": None, "Producer": None, "Creator": None})
+    figure.set_layout_engine("none")  # as it is laid out now: the second file is quicker, and the same
     figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
     plt.close(figure)
