@@ -246,3 +246,31 @@ def test_strange_arm_is_refused(records, tmp_path):
     main = records.main._replace(switched={"deep": switched})
     told = refusal(figures.draw_all, tmp_path / "out", records.calibration, main, None, records.synthetic, None, rules=RULES)
     assert "polish" in told and "arms without a look" in told and not (tmp_path / "out").exists()
+
+
+def empty(records):
+    """The same set without a settled collapse in deep networks, and without anything that would follow one."""
+    drivers = records.drivers["deep"].model_copy(update={"events": ()})
+    treated = records.treated["deep"].model_copy(update={"branches": ()})
+    readings = records.readings["deep"].model_copy(update={"events": (), "ends": (), "aged": ()})
+    switched = records.switched["deep"].model_copy(update={"branches": (), "replays": ()})
+    rest = zip(records, ({"deep": drivers}, {"deep": treated}, {"deep": readings}, {"deep": switched}), strict=True)
+    return type(records)(*(part | changed for part, changed in rest))
+
+
+def test_depth_without_a_collapse_has_empty_panels(records):
+    """Drivers are still shown; what needs a collapse shows none, and no figure fails, at a floor of zero neither."""
+    main = empty(records.main)
+    still = [
+        run.model_copy(update={"trajectory": run.trajectory.model_copy(update={"skip": (0.0,) * len(run.trajectory.skip)})})
+        for run in main.drivers["deep"].drivers
+    ]
+    main = main._replace(drivers=main.drivers | {"deep": main.drivers["deep"].model_copy(update={"drivers": tuple(still)})})
+    found = build(records._replace(main=main), replication=False)
+    assert [len(axis.get_lines()) for axis in found["treatments"].axes[1::2]] == [1, 1, 1]
+    assert [len(found[name].axes) for name in ("driver", "path", "forces")] == [8, 4, 3]
+    down = next(line for line in found["hysteresis"].axes[1].get_lines() if line.get_label() == "ramped down (driver)")
+    assert set(down.get_xdata()) == {curves.LEAST_SKIP}
+    for figure in found.values():
+        figure.canvas.draw()
+        plt.close(figure)
