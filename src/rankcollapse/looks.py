@@ -134,7 +134,8 @@ ABOVE = 1.3
 def draw_budget(axis: Any, rows: Sequence[Any]) -> int:
     """A logarithmic axis of steps and the budget of the longest of the runs, above which stands what did not recover; returns the budget."""
     budget = max((row.trajectory.step[-1] - row.start for row in rows), default=1)
-    axis.axhline(budget, color=INK, linewidth=0.6, linestyle=(0, (8, 3)), label="end of the budget")
+    if rows:
+        axis.axhline(budget, color=INK, linewidth=0.6, linestyle=(0, (8, 3)), label="end of the budget")
     axis.set(yscale="log")
     axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -143,9 +144,10 @@ def draw_budget(axis: Any, rows: Sequence[Any]) -> int:
 
 
 def spread_ticks(axis: Any) -> None:
-    """Ticks of a logarithmic horizontal axis, a decade apart, or two a decade where the points lie within two decades."""
+    """Ticks of a logarithmic horizontal axis, a decade apart, closer where the points lie within two decades."""
     low, high = axis.get_xlim()
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 3) if high < 100 * low else (1,)))
+    between = (1, 2, 5) if high < 10 * low else (1, 3) if high < 100 * low else (1,)
+    axis.xaxis.set_major_locator(LogLocator(subs=between))
     axis.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(9, 9)))
     axis.xaxis.set_minor_formatter(NullFormatter())
 
