@@ -28,6 +28,8 @@ BESIDE = 0.1
 """Nats within which a loss counts as the unigram loss."""
 PUSHED, AGED = "hinge_4x", ("reset", "decay_0")
 """The arm in which rank comes back without function; the arms that age otherwise than the longest delay."""
+NAMED = ("embeddings_mlp", "query_key")
+"""Groups of weights that predictions are about."""
 FAILING = {"penalty": ("penalty_1x", "penalty_4x"), "hinge": ("hinge_1x", "hinge_4x")}
 ROWS = {
     (False, False): "both_fail_untreated_stays", (True, False): "penalty_alone_repairs",
@@ -80,7 +82,7 @@ def read_ageing(scale: Scale, calibration: Calibration, records: SetRecords) -> 
     page = order_within_rows([[-opening for opening in row] for row in openings])
     swaps = [find_aged(records.readings[role], event.seed, scale.study.delays[-1]).swaps for role, event in events]
     fallen = [swap for swap in swaps if has_fallen(swap)]
-    groups = [name for name in (swaps[0] if swaps else ()) if name not in ("none", "all")]
+    groups = [name for name in (swaps[0] if swaps else NAMED) if name not in ("none", "all")]
     restored = {group: [is_restored(swap, group) for swap in fallen] for group in groups}
     times = pair_times(scale, calibration, records)
     longest = times[arms[-1]]

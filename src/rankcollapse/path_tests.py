@@ -184,10 +184,19 @@ def judge_delays(scale: Scale, rows: Sequence[Row]) -> DelayTests:
         **own,
         slowing_difference=number(own["deep"].slowing.value - own["shallow"].slowing.value, 2),
         seeds=whole(min(int(test.seeds.value) for test in own.values())),
+        mixed={role: count(mix_outcomes([row for row in rows if row.role == role])) for role in ROLES},
     )
 
 
-NO_DELAYS = DelayTest(L=number(0.0, 1), p=number(1.0, 4), seeds=whole(0), returns=whole(0), failures=whole(0), lost=whole(0), slowing=number(0.0, 2))
+def mix_outcomes(rows: Sequence[Row]) -> list[bool]:
+    """Per seed, in order, whether some of its switches recover and others do not."""
+    return [len({row.recovered for row in rows if row.seed == seed}) == 2 for seed in sorted({row.seed for row in rows})]
+
+
+NO_DELAYS = DelayTest(
+    L=number(0.0, 1), p=number(1.0, 4), seeds=whole(0), failures=whole(0), lost=whole(0), slowing=number(0.0, 2),
+    returns=Quantity(value=0, digits=0, style="integer", tolerance=0.0, summary="sum", values=()),
+)  # fmt: skip
 """Of a depth at which nothing settled: no seeds, which leaves it undecided."""
 
 

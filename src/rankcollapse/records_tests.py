@@ -112,6 +112,8 @@ class DelayTests(Frozen):
     """The deeper stack's slowing minus the shallower one's, both as medians over seeds."""
     seeds: Quantity
     """At the depth that has fewer."""
+    mixed: dict[Role, Quantity]
+    """By depth, seeds that recover at some delays and fail at others: without one no recovery could have returned."""
 
 
 class ArmOutcome(Frozen):

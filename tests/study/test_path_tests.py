@@ -118,6 +118,7 @@ def test_delays():
     assert (deep.L.value, deep.p.value) == (120, pytest.approx(24.0**-4)) and shallow.L.value == 4 * (2.5 + 2 + 7.5 + 16)
     assert (deep.failures.value, deep.lost.value, deep.returns.value, deep.seeds.value) == (3, 3, 0, 4) and shallow.lost.value == 4
     assert TESTS.delay.slowing_difference.value == pytest.approx(log(2)) and TESTS.delay.seeds.value == 4
+    assert TESTS.delay.mixed["deep"].values == (0, 1, 1, 1) and TESTS.delay.mixed["shallow"].value == 4
 
 
 def test_a_depth_without_events_is_undecided():
@@ -130,8 +131,9 @@ def test_a_depth_without_events_is_undecided():
         }
     )
     found = evaluate_path(PROVENANCE, SCALE, CALIBRATION, alone, FITTED, forecast_set(PROVENANCE, SCALE, alone.readings, FITTED))
-    assert (found.delay.deep.seeds.value, found.delay.deep.p.value, found.delay.seeds.value) == (0, 1, 0)
+    assert (found.delay.deep.seeds.value, found.delay.deep.p.value, found.delay.seeds.value, found.delay.mixed["deep"].value) == (0, 1, 0, 0)
     assert found.test1.classified.events.value == 4 and found.test1.opening.strata.value == 2
+    assert found.delay.deep.returns.summary == TESTS.delay.deep.returns.summary and found.ageing.fallen.value == 4
 
 
 def test_claims_get_their_readings():
