@@ -14,10 +14,9 @@ from rankcollapse.evidence import count, number, whole
 from rankcollapse.params import ROLES, Role, Scale
 from rankcollapse.path_rows import delay_of, delayed_arms, find_aged, find_event, find_time, read_arm
 from rankcollapse.quantities import trained
-from rankcollapse.ramps import cross_markers, is_loss_not_later, is_ordered, subtract_control
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import EventReadings
-from rankcollapse.records_tests import Ageing, ArmOutcome, FunctionTest, Interpretation, Law, Markers, PositionOrder
+from rankcollapse.records_tests import Ageing, ArmOutcome, FunctionTest, Interpretation, Law, PositionOrder
 from rankcollapse.statistics import censor, order_within_rows
 
 FACTOR = 3.0
@@ -149,22 +148,6 @@ def judge_function(scale: Scale, calibration: Calibration, records: SetRecords, 
         rank_alone=count([one and not other and not far for one, other, far in zip(rank, effective, away, strict=True)]),
         loss_over_unigram=summarise([over[run.seed] for run in runs], scale, 2, unit="nats"),
     )  # fmt: skip
-
-
-def count_markers(scale: Scale, records: SetRecords) -> Markers:
-    """In which order the markers crossed half-way on each event's way down."""
-    crossings = []
-    for role in ROLES:
-        drivers = {run.seed: run.trajectory for run in records.drivers[role].drivers}
-        controls = {run.seed: run.trajectory for run in records.drivers[role].controls}
-        for event in records.drivers[role].events:
-            path = drivers[event.seed]
-            if not {"gap", "cosine"} <= path.extra.keys():
-                expected = "gap and cosine in study.readings"
-                raise Refusal(f"drivers, {role}", "no markers were measured on the way down", expected=expected, cure="drive again")
-            series = {"gap": path.extra["gap"], "cosine": path.extra["cosine"], "loss_gap": subtract_control(path, controls[event.seed])}
-            crossings.append(cross_markers(path.step, series, scale.driver.warm, event.detected))
-    return Markers(ordered=count([is_ordered(row) for row in crossings]), loss_not_later=count([is_loss_not_later(row) for row in crossings]))
 
 
 def read_law(scale: Scale, records: SetRecords) -> Law:

@@ -15,7 +15,6 @@ from audit.records import Provenance, Quantity, Refusal
 from rankcollapse.arm_records import SetRecords
 from rankcollapse.evidence import count, number, whole
 from rankcollapse.own_tests import (
-    count_markers,
     interpret,
     judge_arms,
     judge_function,
@@ -131,7 +130,6 @@ def evaluate_path(
         ageing=read_ageing(scale, calibration, replication),
         order=order_positions(scale, replication),
         function=Functions(**{role: judge_function(scale, calibration, replication, role) for role in ROLES}),
-        markers=count_markers(scale, replication),
         interpretation=interpret(outcome),
         outcome=outcome,
         law=read_law(scale, replication),

@@ -187,14 +187,6 @@ class Functions(Frozen):
     deep: FunctionTest
 
 
-class Markers(Frozen):
-    """The order in which the markers of the collapse cross on the way down, over events of both depths."""
-
-    ordered: Quantity
-    """Gap, cosine, loss gap, each strictly before the next."""
-    loss_not_later: Quantity
-
-
 class Interpretation(Frozen):
     """The row of the table of outcomes that was fixed in advance; the values are 0 or 1."""
 
@@ -219,7 +211,6 @@ class PathTests(Record):
     ageing: Ageing
     order: PositionOrder
     function: Functions
-    markers: Markers
     interpretation: Interpretation
     outcome: dict[str, ArmOutcome]
     law: Law

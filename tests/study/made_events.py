@@ -49,21 +49,6 @@ def make_run(seed: int, arm: str, time: int | None, *, every: int = 2, residual:
     )  # fmt: skip
 
 
-def make_driven(seed: int, gap: int, cosine: int, loss: int) -> tuple[ArmRow, ArmRow]:
-    """A driver whose markers cross half-way at these steps, and its control, whose loss is 4; measured at every second step."""
-    run = make_run(seed, "driver", None)
-    steps = tuple(range(10, 22, 2))
-
-    def jump(at):
-        return tuple(0.0 if step < at else 1.0 for step in steps)
-
-    def shown(loss, extra):
-        series = run.trajectory.model_copy(update={"step": steps, "loss": loss, "extra": extra})
-        return run.model_copy(update={"trajectory": series})
-
-    return shown(tuple(4 + value for value in jump(loss)), {"gap": jump(gap), "cosine": jump(cosine)}), shown((4.0,) * 6, {})
-
-
 def make_state(opening: float, *, skip: float = 0.3, loss: float = 5.0, norm: float = 1.0, residual: float = 1e-6, entropy: float = 0.95) -> StateRow:
     """A state with what the tests read of it."""
     blocks = BlockRow(rank=(1.0,), q=(0.0,), residual=(residual,), at_floor=(False,))
@@ -100,14 +85,8 @@ def make_set(events: dict, aged: dict, switched: dict, treated: dict | None = No
         )
         for role in ROLES
     }
-    pairs = {role: [make_driven(event.seed, 12, 14, 18) for event in events[role]] for role in ROLES}
     return SetRecords(
-        drivers={
-            role: Drivers.model_construct(
-                role=role, events=saved[role], drivers=tuple(one for one, _ in pairs[role]), controls=tuple(other for _, other in pairs[role])
-            )
-            for role in ROLES
-        },
+        drivers={role: Drivers.model_construct(role=role, events=saved[role], drivers=(), controls=()) for role in ROLES},
         treated={role: Treatments.model_construct(role=role, branches=tuple((treated or {}).get(role, ()))) for role in ROLES},
         readings={
             role: Readings.model_construct(

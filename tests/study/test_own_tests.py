@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from made_events import CALIBRATION, SCALE, make_driven
+from made_events import CALIBRATION, SCALE
 from made_sets import make_study
 
 from audit.records import Refusal
-from rankcollapse.arm_records import Drivers
-from rankcollapse.own_tests import count_markers, interpret, judge_arms, judge_function, order_positions, read_ageing, read_law
-from rankcollapse.records import Event
+from rankcollapse.own_tests import interpret, judge_arms, judge_function, order_positions, read_ageing, read_law
 
 REPLICATION = make_study("replication")
 
@@ -67,22 +65,6 @@ def test_outcome_and_its_row():
     assert interpret({"untreated": failing, "penalty_4x": repairing}).row == "penalty_alone_repairs"
     assert interpret({"untreated": failing, "penalty_1x": repairing, "hinge_4x": repairing}).row == "both_repair"
     assert interpret({"untreated": repairing, "hinge_4x": failing}).row == "untreated_recovers"
-
-
-def test_markers():
-    """In order; loss between the two; all at one measurement, which is no order, and the loss no later."""
-    pairs = [make_driven(1, 12, 14, 18), make_driven(2, 14, 18, 16), make_driven(3, 12, 12, 12)]
-    events = tuple(
-        Event(seed=seed, detected=20, saved=30, skip_at_collapse=0.01, rank=1.0, residual=1e-6, at_floor=False, loss=5.0, loss_gap=1.0)
-        for seed in (1, 2, 3)
-    )
-    shallow = Drivers.model_construct(role="shallow", events=events, drivers=[one for one, _ in pairs], controls=[other for _, other in pairs])
-    deep = Drivers.model_construct(role="deep", events=(), drivers=(), controls=())
-    found = count_markers(SCALE, REPLICATION._replace(drivers={"shallow": shallow, "deep": deep}))
-    assert found.ordered.values == (1, 0, 0) and found.loss_not_later.values == (0, 0, 1)
-    unread = shallow.model_copy(update={"drivers": [other for _, other in pairs]})
-    with pytest.raises(Refusal, match="no markers"):
-        count_markers(SCALE, REPLICATION._replace(drivers={"shallow": unread, "deep": deep}))
 
 
 def test_the_law_is_read_where_it_has_points():
