@@ -17,6 +17,7 @@ from rankcollapse.quantities import trained
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import EventReadings
 from rankcollapse.records_tests import Ageing, ArmOutcome, FunctionTest, Interpretation, Law, PositionOrder
+from rankcollapse.registered import total
 from rankcollapse.statistics import censor, order_within_rows
 
 FACTOR = 3.0
@@ -78,7 +79,8 @@ def read_ageing(scale: Scale, calibration: Calibration, records: SetRecords) -> 
     """How the opening falls with time at the floor, which groups of weights bring it back, and the arms that age otherwise."""
     events, arms = list_events(records), delayed_arms(scale)
     openings = [[read_arm(records.readings[role], event.seed, arm, scale)["opening"] for arm in arms] for role, event in events]
-    page = order_within_rows([[-opening for opening in row] for row in openings])
+    falling = [[-opening for opening in row] for row in openings]
+    page = order_within_rows(falling)
     swaps = [find_aged(records.readings[role], event.seed, scale.study.delays[-1]).swaps for role, event in events]
     fallen = [swap for swap in swaps if has_fallen(swap)]
     groups = [name for name in (swaps[0] if swaps else NAMED) if name not in ("none", "all")]
@@ -86,7 +88,8 @@ def read_ageing(scale: Scale, calibration: Calibration, records: SetRecords) -> 
     times = pair_times(scale, calibration, records)
     longest = times[arms[-1]]
     return Ageing(
-        falls_L=number(page.L, 1), falls_p=number(page.p, 4), networks=whole(len(events)),
+        falls_L=total([order_within_rows([row]).L for row in falling], 1), falls_expected=number(page.expected, 1),
+        falls_p=number(page.p, 4), networks=whole(len(events)),
         opening={f"delay_{delay_of(arm)}": summarise([row[place] for row in openings], scale, 1, "scientific") for place, arm in enumerate(arms)},
         fallen=count([has_fallen(swap) for swap in swaps]),
         restored={group: count(flags) for group, flags in restored.items()},

@@ -37,6 +37,7 @@ from rankcollapse.registered import (
     fit_thresholds,
     order_delays,
     rank_rows,
+    total,
 )
 from rankcollapse.statistics import censor
 from rankcollapse.thresholds import classify_by_depth, majority
@@ -192,8 +193,8 @@ def mix_outcomes(rows: Sequence[Row]) -> list[bool]:
 
 
 NO_DELAYS = DelayTest(
-    L=number(0.0, 1), p=number(1.0, 4), seeds=whole(0), failures=whole(0), lost=whole(0), slowing=number(0.0, 2),
-    returns=Quantity(value=0, digits=0, style="integer", tolerance=0.0, summary="sum", values=()),
+    L=total([], 1), expected=number(0.0, 1), p=number(1.0, 4), seeds=whole(0), returns=total([]), failures=whole(0), lost=total([]),
+    slowing=number(0.0, 2),
 )  # fmt: skip
 """Of a depth at which nothing settled: no seeds, which leaves it undecided."""
 

@@ -128,7 +128,8 @@ class Ageing(Frozen):
     """What time at the floor does to the opening, which weights hold it, and whether the optimiser or the decay do."""
 
     falls_L: Quantity
-    """Page's L of an opening that falls with the delay, within networks of both depths."""
+    """Page's L of an opening that falls with the delay, within networks of both depths; the values are the networks' own."""
+    falls_expected: Quantity
     falls_p: Quantity
     networks: Quantity
     opening: dict[str, Quantity]

@@ -16,6 +16,7 @@ def test_the_opening_falls():
     """Page's L of eight networks by hand, with a tie in each deep one; the p of a perfect order given the ties."""
     found = read_ageing(SCALE, CALIBRATION, REPLICATION)
     assert found.falls_L.value == 4 * 30 + 4 * 29.5 and found.falls_p.value == pytest.approx(12.0**-4 * 24.0**-4) and found.networks.value == 8
+    assert found.falls_L.values == (30,) * 4 + (29.5,) * 4 and found.falls_expected.value == 200
     assert list(found.opening) == ["delay_0", "delay_1", "delay_2", "delay_3"]
     assert found.opening["delay_3"].values[4:] == pytest.approx([1e-3, 1e-4, 1e-5, 1e-6])
 
