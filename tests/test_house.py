@@ -33,7 +33,8 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 ]
 STUDY = [
     "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings ramps path_rules",
-    "text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values records_tests path_rows path_tests own_tests",
+    "text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values",
+    "records_tests path_rows path_tests own_tests",
     "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks ageing costs replay",
     "checkpoint pools fanout analysis figures experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings",
     "engine.__main__",
