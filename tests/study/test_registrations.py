@@ -14,8 +14,10 @@ from audit.verdict import judge, reading_of
 from rankcollapse.chances import chance_of_count, chance_of_difference, chance_of_page, delay_chances, path_chances
 
 PREREG = Path(__file__).parents[2] / "prereg"
-NAMES = ("path-1", "delay-1", "ageing-1", "order-1", "function-1")
-REGISTRATIONS = {name: parse_registration((PREREG / f"{name}.yaml").read_bytes(), f"prereg/{name}.yaml") for name in (*NAMES, "design", "replication-1")}
+NAMES = ("path-1", "delay-1", "ageing-1", "order-1", "function-1", "epsilon-1")
+REGISTRATIONS = {
+    name: parse_registration((PREREG / f"{name}.yaml").read_bytes(), f"prereg/{name}.yaml") for name in (*NAMES, "design", "replication-1")
+}
 RECORD = json.loads(record_bytes(TESTS))
 VERDICTS = {
     "path-1": {"P1": "missed", "P2": "met", "P3": "met", "P4": "met"},
@@ -23,8 +25,10 @@ VERDICTS = {
     "ageing-1": {"A1": "met", "A2": "met", "A3": "met"},
     "order-1": {"O1": "met", "O2": "met", "O3": "met"},
     "function-1": {"R1": "missed", "R2": "missed", "R3": "missed"},
+    "epsilon-1": {"E1": "undecided", "E2": "undecided"},
 }
-"""By what stands beside the study: six of eight right, one opening not restored, one rank without function, two of four far from unigram."""
+"""By what stands beside the study: six of eight right, one opening not restored, one rank without function, two of four far from unigram;
+four copies with a smaller epsilon are too few."""
 
 
 def put(record: dict, key: str, **values) -> dict:
@@ -76,6 +80,8 @@ def test_verdicts(name):
         ("function-1", "R1", "function.shallow.rank_alone", {"value": 2}, "met"),
         ("function-1", "R2", "function.shallow.recovered_effective", {"value": 0}, "met"),
         ("function-1", "R3", "function.shallow.events", {"value": 2}, "undecided"),
+        ("epsilon-1", "E1", "epsilon.events", {"value": 7}, "missed"),
+        ("epsilon-1", "E2", "epsilon.events", {"value": 7}, "met"),
     ],
 )
 def test_each_can_come_out_otherwise(name, prediction, key, values, verdict):
@@ -98,6 +104,7 @@ def test_declared_chances():
         "ageing-1": {"A1": seven_of_eight, "A2": seven_of_eight, "A3": chance_of_page(8, 4)},
         "order-1": {"O1": 1e-6, "O2": five_of_six, "O3": five_of_six},
         "function-1": {"R1": chance_of_count(4, 2), "R2": 0.5**4, "R3": 0.5**4},
+        "epsilon-1": {"E1": 0.5**7},
         "design": {"M1": 0.5**8, "M2": 0.5**8, "M3": 0.5**4, "M4": seven_of_eight, "M9": seven_of_eight},
     }  # fmt: skip
     assert path["P2"].value == pytest.approx(0.0383, abs=1e-4) and path["P2"].value < 0.05
