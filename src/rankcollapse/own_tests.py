@@ -12,13 +12,14 @@ from audit.records import Quantity, Refusal
 from rankcollapse.arm_records import ArmRow, SetRecords
 from rankcollapse.evidence import count, number, whole
 from rankcollapse.params import ROLES, Role, Scale
-from rankcollapse.path_rows import delay_of, delayed_arms, find_aged, find_event, find_time, read_arm
+from rankcollapse.path_rows import delay_of, delayed_arms, find_aged, find_event, read_arm
 from rankcollapse.path_rules import blocks_with_signal
 from rankcollapse.quantities import trained
 from rankcollapse.ramp_summary import value_markers
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import EventReadings
 from rankcollapse.records_tests import Ageing, ArmOutcome, EpsilonTest, FunctionTest, Interpretation, Law, Markers, PositionOrder
+from rankcollapse.recoveries import find_time
 from rankcollapse.registered import total
 from rankcollapse.seed_cells import cell_of
 from rankcollapse.statistics import censor, order_within_rows
