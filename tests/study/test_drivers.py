@@ -19,7 +19,6 @@ from rankcollapse.params import Driver
 from rankcollapse.schedule import at
 from rankcollapse.tables import drive, warm_up, warmed
 
-
 LAPTOP = SCALE.model_copy(
     update={
         "driver": Driver(warm=300, ramp=300, hold=120, floors=(0.01,)),

@@ -11,7 +11,24 @@ from rankcollapse.experiments import calibrate
 from rankcollapse.experiments_arms import switch_set, treat_set
 from rankcollapse.experiments_checks import check_set
 from rankcollapse.experiments_drivers import drive_set
-from rankcollapse.params import ROLES, Branches, Bursts, Data, Depths, Driver, Intact, Model, Optimiser, Probe, Role, Rules, Scale, SetArms, Study, WeakGrid
+from rankcollapse.params import (
+    ROLES,
+    Branches,
+    Bursts,
+    Data,
+    Depths,
+    Driver,
+    Intact,
+    Model,
+    Optimiser,
+    Probe,
+    Role,
+    Rules,
+    Scale,
+    SetArms,
+    Study,
+    WeakGrid,
+)
 from rankcollapse.readings import Reader, measure_readings, open_reader
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import Readings
