@@ -14,7 +14,7 @@ from corpora import refusal
 from interruptible import TABLE_SETTING
 
 from rankcollapse import costs, plan
-from rankcollapse.engine import Run, check_table
+from rankcollapse.engine import Run
 from rankcollapse.model import Shape
 from rankcollapse.params import ROLES, load_params
 
