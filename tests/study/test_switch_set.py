@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from math import log
 from pathlib import Path
@@ -18,6 +19,7 @@ from tiny_study import EVERY, FEW, SCALE, SEEDS, provenance, reader_of, weak_sca
 from audit.records import record_bytes
 from rankcollapse import experiments_arms, treatments
 from rankcollapse.checkpoint import STATES, load_states, save_states
+from rankcollapse.engine import Stack
 from rankcollapse.experiments_arms import bench_of, sites_of, switch_set, treat_set
 from rankcollapse.experiments_drivers import describe_arms, train_named
 from rankcollapse.params import SetArms
@@ -147,6 +149,36 @@ def test_ageing_arms_set_out_from_what_was_saved(study):
     stretch = next(run for run in study.records.treated[ROLE].branches if run.arm == "aged_decay_0")
     assert stretch.seed == seed and ends[f"aged_decay_0-{seed}"].step == stretch.trajectory.step[-1] == delayed.step[0]
     assert ends[f"aged_decay_0-{seed}"].weights.norm() > ends[f"untreated-{seed}"].weights.norm()
+
+
+STEPS = {
+    "the floor": lambda study, scale: (treat_again(study, Path("ends"), scale), study.records.treated[ROLE]),
+    "the switches": lambda study, scale: (switch_again(study, study.states / ROLE / "treated", scale), study.records.switched[ROLE]),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_an_interrupted_step_ends_in_the_same_bytes(study, monkeypatch, kind):
+    """Interrupted at its twentieth update, a step goes on from its checkpoints: fewer updates are made, and record and ends have the bytes of one go."""
+    scale, step, counts = SCALE.model_copy(update={"checkpoint_seconds": 0.0}), Stack.step, [0]
+
+    def counted(stack):
+        counts[-1] += 1
+        if len(counts) == 1 and counts[0] == 20:
+            raise KeyboardInterrupt
+        step(stack)
+
+    monkeypatch.setattr(Stack, "step", counted)
+    with pytest.raises(KeyboardInterrupt):
+        STEPS[kind](study, scale)
+    counts.append(0)
+    again, before = STEPS[kind](study, scale)
+    assert record_bytes(again) == record_bytes(before)
+    assert kind != "the floor" or read_folder(Path("ends")) == read_folder(study.states / ROLE / "treated")
+    shutil.rmtree(".checkpoints")
+    counts.append(0)
+    STEPS[kind](study, scale)
+    assert counts[0] == 20 and 0 < counts[1] == counts[2] - 19
 
 
 MISSING = {
