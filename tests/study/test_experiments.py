@@ -176,7 +176,7 @@ def arms(study, role):
 
 LATE = {"delay_1": 3, "delay_2": 7, "decay_0": 7, "reset": 7}
 """Steps at the floor before an arm sets out."""
-BUDGETS = {"untreated": 7, "ramp": 9, "aged_decay_0": 7}
+BUDGETS = {"untreated": 7, "epsilon": 7, "ramp": 9, "aged_decay_0": 7}
 
 
 def test_every_event_gets_every_treatment(study, role):

@@ -41,16 +41,16 @@ FAULTS = {
     "a key twice": ("batch: 8", "batch: 8\n    batch: 9", 'not readable as YAML; expected one YAML 1.2 document; found duplicate key "batch" '),
     "delays out of order": ("delays: [50, 150, 300]", "delays: [150, 50]", "scales.laptop.study.delays is not valid; expected different values, smallest first; found "),
     "no delay": ("delays: [50, 150, 300]", "delays: []", "scales.laptop.study.delays is not valid; expected different values, smallest first; found "),
-    "multipliers twice": ("multipliers: [20, 24, 28, 32]", "multipliers: [20, 20]", "scales.laptop.study.bursts.multipliers is not valid; expected different values, smallest first"),
-    "a weak scale of one": ("deep: [0.06, 0.1, 0.15]", "deep: [0.06, 1.0]", "scales.laptop.study.weak.deep.1 is not valid; expected less than 1; found 1.0"),
+    "multipliers twice": ("multipliers: [20, 24, 28, 32, 40]", "multipliers: [20, 20]", "scales.laptop.study.bursts.multipliers is not valid; expected different values, smallest first"),
+    "a weak scale of one": ("deep: [0.06, 0.08, 0.1, 0.15]", "deep: [0.06, 1.0]", "scales.laptop.study.weak.deep.1 is not valid; expected less than 1; found 1.0"),
     "misspelt inside the study": ("gain_steps: 360", "gain_step: 360", "unknown key 'scales.laptop.study.intact.gain_step'"),
     "no study": ("    study:\n      delays: [50, 150, 300]\n", "    stud:\n      delays: [50, 150, 300]\n", "unknown key 'scales.laptop.stud' (and 1 more); expected study; found scales.laptop.stud; cure: write study"),
     "no arms": ("\narms:\n", "\narmes:\n", "unknown key 'armes' (and 1 more); expected arms; found armes; cure: write arms"),
     "arms of no event": ("few_events: 3", "few_events: 0", "arms.main.few_events is not valid; expected greater than or equal to 1; found 0"),
     "no replays in order": ("replays: [4, 20]", "replays: [20, 4]", "scales.laptop.study.replays is not valid; expected different values, smallest first"),
-    "twin seeds of the development": ("development: [111, 112]", "development: [111, 111]", "seed_sets.development is not valid; expected each seed once (twice: 111)"),
+    "twin seeds of the development": ("development: [111, 112, 113, 114]", "development: [111, 111]", "seed_sets.development is not valid; expected each seed once (twice: 111)"),
     "twin seeds of a scale's replication": ("replication: [1, 2]", "replication: [1, 1]", "scales.smoke.seed_sets.replication is not valid; expected each seed once (twice: 1)"),
-    "a set that is missing": ("  intact: [121, 122] #", "  #", "key 'seed_sets.intact' is missing; expected seed_sets.intact; found no such key; cure: add it"),
+    "a set that is missing": ("  intact: [121, 122, 123] #", "  #", "key 'seed_sets.intact' is missing; expected seed_sets.intact; found no such key; cure: add it"),
     "source": ("source: encyclopedia", "source: wiki", "scales.smoke.data.source is not valid; expected 'encyclopedia' or 'fineweb-edu'; found 'wiki'"),
 }
 
@@ -92,12 +92,12 @@ SETS = {
     "the replication's list at smoke": ("smoke", "replication", "path-1", (1, 2)),
     "the bursts' registration": ("laptop", "bursts", "burst-1", "burst-1"),
     "a list of bursts stands at the paper's scale": ("paper", "bursts", "[9]", (9,)),
-    "no registration can hold for the development: the scale's list stands": ("smoke", "development", "[111, 112]", (4,)),
-    "the file's list where the scale has none": ("laptop", "development", "[111, 112]", (111, 112)),
+    "no registration can hold for the development: the scale's list stands": ("smoke", "development", "[111, 112, 113, 114]", (4,)),
+    "the file's list where the scale has none": ("laptop", "development", "[111, 112, 113, 114]", (111, 112, 113, 114)),
     "calibration is the scale's": ("smoke", "calibration", "[101, 102, 103]", (5,)),
-    "intact drivers too": ("paper", "intact", "[121, 122]", (41, 42, 43)),
+    "intact drivers too": ("paper", "intact", "[121, 122, 123]", (41, 42, 43)),
 }
-WRITTEN = {"main": "design", "replication": "path-1", "bursts": "burst-1", "development": "[111, 112]", "calibration": "[101, 102, 103]", "intact": "[121, 122]"}
+WRITTEN = {"main": "design", "replication": "path-1", "bursts": "burst-1", "development": "[111, 112, 113, 114]", "calibration": "[101, 102, 103]", "intact": "[121, 122, 123]"}
 """What the committed file has for each set."""
 
 

@@ -77,8 +77,8 @@ def test_no_switch_is_trained_before_it_is_forecast(study, tables):
     """The first step trains every arm that is no switch, the pauses and the controls; the last one the switches and replays, and nothing twice."""
     treat_again(study, Path("ends"))
     switch_again(study, study.states / ROLE / "treated")
-    floor, late = ({name.partition("/")[0] for name in names} for names in tables)
-    assert floor == {arm for arm in (*EVERY, *FEW) if not is_switch(arm)} | {"paused_1", "paused_2", "control"}
+    arms, epsilon, late = ({name.partition("/")[0] for name in names} for names in tables)
+    assert epsilon == {"epsilon"} and arms | epsilon == {arm for arm in (*EVERY, *FEW) if not is_switch(arm)} | {"paused_1", "paused_2", "control"}
     assert late == {arm for arm in (*EVERY, *FEW) if is_switch(arm)} | {f"replay_{arm}_{n}" for arm in ("03", "1") for n in (1, 3)}
 
 
@@ -149,6 +149,17 @@ def test_ageing_arms_set_out_from_what_was_saved(study):
     stretch = next(run for run in study.records.treated[ROLE].branches if run.arm == "aged_decay_0")
     assert stretch.seed == seed and ends[f"aged_decay_0-{seed}"].step == stretch.trajectory.step[-1] == delayed.step[0]
     assert ends[f"aged_decay_0-{seed}"].weights.norm() > ends[f"untreated-{seed}"].weights.norm()
+
+
+def test_another_epsilon_is_trained_with_that_epsilon_alone(study):
+    """The arm's networks are those of the untreated copy under Adam's epsilon of 1e-12, bit for bit, and not those of the usual one."""
+    assert SCALE.study.epsilon == 1e-12 != SCALE.optimiser.epsilon
+    small = SCALE.model_copy(update={"optimiser": SCALE.optimiser.model_copy(update={"epsilon": 1e-12})})
+    treat_again(study, Path("ends"), small.model_copy(update={"arms": with_arms(("untreated",)).arms}))
+    apart, ends = (load_states(folder / STATES)[0] for folder in (Path("ends"), study.states / ROLE / "treated"))
+    for seed in SEEDS:
+        assert same_state(ends[f"epsilon-{seed}"], apart[f"untreated-{seed}"])
+        assert ends[f"untreated-{seed}"].step == ends[f"epsilon-{seed}"].step and not same_state(ends[f"untreated-{seed}"], ends[f"epsilon-{seed}"])
 
 
 STEPS = {

@@ -30,6 +30,7 @@ def site(seed: int = 0, step: int = SAVED) -> Site:
 
 ARMS = {  # steps, skip scale at the start and the end, term, added loss, exempt, measured every, step it sets out at
     "untreated": (7, FLOOR, FLOOR, "none", 0.0, False, 5, SAVED),
+    "epsilon": (7, FLOOR, FLOOR, "none", 0.0, False, 5, SAVED),
     "ramp": (9, FLOOR, 1.0, "none", 0.0, False, 5, SAVED),
     "switch_weak": (8, WEAK, WEAK, "none", 0.0, False, 1, SAVED),
     "switch_03": (8, 0.3, 0.3, "none", 0.0, False, 1, SAVED),
@@ -107,7 +108,7 @@ def test_aged_networks_stand_in_for_forks():
 def test_descriptive_arms_are_of_the_first_collapses():
     """Collapse by collapse, the longest run first; the few arms of as many collapses as the set says."""
     runs = treatments.treat([site(7), site(3), site(5)], SetArms(every=EVERY, few=FEW, few_events=2))
-    assert [run.seed for run in runs] == [7] * 15 + [3] * 15 + [5] * 8
+    assert [run.seed for run in runs] == [7] * 16 + [3] * 16 + [5] * 9
     assert {run.name.partition("/")[0] for run in runs if run.seed == 5} == set(EVERY)
     for seed in (7, 3, 5):
         steps = [run.steps for run in runs if run.seed == seed]

@@ -40,6 +40,6 @@ def run_whole(data: Path, states: Path, records: Records) -> Whole:
     intact = leave_set(own("intact"), SCALE, ROLE, role, (7, 8), folder)
     development = develop(own("development"), SCALE, role, (9, 10), folder, states / "development")
     bursts = burst_set(own("bursts"), SCALE, role, development, (11, 12, 13), folder, states / "bursts")
-    after = continue_set(own("after"), SCALE, role, bursts, folder, states / "bursts", states / "after")
+    after = continue_set(own("after"), SCALE, role, bursts, folder, states / "bursts")
     of_set = (each[ROLE] for each in (records.checks, records.drivers, records.treated, records.readings, records.switched))
     return Whole(data, states, records.calibration, *of_set, intact, development, bursts, after)

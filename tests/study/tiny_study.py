@@ -33,7 +33,7 @@ from rankcollapse.readings import Reader, measure_readings, open_reader
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import Readings
 
-EVERY = ("untreated", "ramp", "switch_weak", "switch_03", "delay_1", "delay_2", "penalty_1x", "hinge_4x")
+EVERY = ("untreated", "epsilon", "ramp", "switch_weak", "switch_03", "delay_1", "delay_2", "penalty_1x", "hinge_4x")
 FEW = ("cosine_1x", "switch_06", "switch_1", "hinge_10x_unclipped", "aged_decay_0", "decay_0", "reset")
 SCALE = Scale(
     data=Data(source="encyclopedia", vocabulary=257, documents=10, train=0.8, probe=0.1, unseen=0.1),
