@@ -97,7 +97,7 @@ def declared(name: str) -> dict[str, float]:
 
 def test_declared_chances():
     """Each is the chance of four seeds at two depths by the library, rounded up at the fourth digit; P2's is the level of its exact p."""
-    path, delay, seven_of_eight, five_of_six = path_chances(4, 2, 3, -0.43), delay_chances(4, 4), chance_of_count(8, 7), chance_of_count(6, 5)
+    path, delay, seven_of_eight, five_of_six, eleven_of_twelve = path_chances(4, 2, 3, -0.43), delay_chances(4, 4), chance_of_count(8, 7), chance_of_count(6, 5), chance_of_count(12, 11)
     wanted = {
         "path-1": {"P1": path["P1"].value, "P2": 0.05},
         "delay-1": {"D1": delay["D1"].value, "D2": 1 / 4, "D3": chance_of_difference(4, 2), "D4": delay["D4"].value},
@@ -105,7 +105,8 @@ def test_declared_chances():
         "order-1": {"O1": 1e-6, "O2": five_of_six, "O3": five_of_six},
         "function-1": {"R1": chance_of_count(4, 2), "R2": 0.5**4, "R3": 0.5**4},
         "epsilon-1": {"E1": 0.5**7},
-        "design": {"M1": 0.5**8, "M2": 0.5**8, "M3": 0.5**4, "M4": seven_of_eight, "M9": seven_of_eight},
+        "replication-1": {"M1": 0.5**8, "M2": 0.5**8, "M3": 0.5**4, "M4": seven_of_eight, "M9": seven_of_eight},
+        "design": {"M1": 0.5**12, "M2": 0.5**12, "M3": 0.5**6, "M4": eleven_of_twelve, "M9": eleven_of_twelve},
     }  # fmt: skip
     assert path["P2"].value == pytest.approx(0.0383, abs=1e-4) and path["P2"].value < 0.05
     for name, chances in wanted.items():
@@ -113,13 +114,19 @@ def test_declared_chances():
         assert found.keys() == chances.keys(), name
         for prediction, chance in chances.items():
             assert -1e-5 < found[prediction] - chance < 1.1e-4, (name, prediction)
-    assert declared("replication-1") == declared("design")
 
 
 def test_the_replication_repeats_the_design():
-    """Word for word, but for the record and the seed set."""
-    one, other = ((PREREG / f"{name}.yaml").read_text().partition("primary:")[2] for name in ("design", "replication-1"))
-    assert other.replace("replication.json", "main.json").replace("set: replication", "set: main") == one
+    """Word for word, but for the record, the seed set and how many networks there are: all of them but one, of twelve and of eight."""
+    one, other = (REGISTRATIONS[name] for name in ("design", "replication-1"))
+    assert one.readings == other.readings
+    for mine, again in zip(one.predictions, other.predictions, strict=True):
+        assert (mine.id, mine.claim, mine.metric.key, mine.comparator.keys()) == (again.id, again.claim, again.metric.key, again.comparator.keys())
+        assert [part.op for part in mine.comparator.parts()] == [part.op for part in again.comparator.parts()]
+        for registered, driven in ((mine, 12), (again, 8)):
+            least = registered.comparator.units or (registered.comparator.value if registered.comparator.op == ">=" else None)
+            assert least in (None, driven - 1), registered.id
+            assert registered.undecided[0].value == (driven - 1 if registered.id != "M3" else driven // 2 - 1)
 
 
 def test_runs_of_main_wait_for_the_design_alone():
