@@ -6,14 +6,18 @@ import json
 from pathlib import Path
 
 import pytest
+import stages.continuation
+import stages.switch
 from test_path_tests import TESTS
 
+from audit.load import read_yaml
 from audit.records import record_bytes
 from audit.registration import parse_registration
 from audit.verdict import judge, reading_of
 from rankcollapse.chances import chance_of_count, chance_of_difference, chance_of_page, delay_chances, path_chances
 
-PREREG = Path(__file__).parents[2] / "prereg"
+ROOT = Path(__file__).parents[2]
+PREREG = ROOT / "prereg"
 NAMES = ("path-1", "delay-1", "ageing-1", "order-1", "function-1", "epsilon-1")
 REGISTRATIONS = {
     name: parse_registration((PREREG / f"{name}.yaml").read_bytes(), f"prereg/{name}.yaml") for name in (*NAMES, "design", "replication-1")
@@ -137,3 +141,40 @@ def test_runs_of_main_wait_for_the_design_alone():
         assert not set(own.stages) & {*design.stages, "thresholds", "summary"} and own.freezes.outputs == path.freezes.outputs
         assert own.seed_owner == "path-1" and own.holds_for == path.holds_for
     assert set(design.freezes.outputs) < set(path.freezes.outputs)
+
+
+def test_too_few_collapses_leave_the_classification_open():
+    """With six events seven cannot be right: that is undecided by the count of events, and not missed."""
+    few = put(put(RECORD, "test1.classified.events", value=6), "test1.classified.correct", value=6, values=[1] * 6)
+    assert verdicts_of("path-1", few)["P1"] == "undecided"
+
+
+def test_the_pipeline_forecasts_before_it_trains():
+    """What is forecast is an input of what it is about: of the replication's switches, and of what follows the bursts."""
+    plan = read_yaml(ROOT / "dvc.yaml")["stages"]
+    after = {name: item["after"] for name, item in plan["switch"]["foreach"].items()}
+    assert {after["replication-shallow"], after["replication-deep"]} == {"results/forecast/path.json"}
+    assert "${item.after}" in plan["switch"]["do"]["deps"] and "results/bursts/forecast.json" in plan["continuation"]["deps"]
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "forecast"),
+    [
+        (stages.switch, ("replication", "deep"), "results/forecast/path.json"),
+        (stages.switch, ("main", "deep"), None),
+        (stages.continuation, (), "results/bursts/forecast.json"),
+    ],
+)
+def test_run_logs_name_the_forecast(module, words, forecast, monkeypatch):
+    """The gate asks for it, so that nothing is trained without it, and its digest stands in the run log; main has none."""
+    asked = []
+
+    def stop(*values, **more):
+        asked.extend(str(path) for value in values if isinstance(value, list) for path in value)
+        raise InterruptedError
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(module, "cell" if words else "open_gate", stop)
+    with pytest.raises(InterruptedError):
+        module.body(*words)
+    assert [path for path in asked if "forecast" in path] == ([forecast] if forecast else [])
