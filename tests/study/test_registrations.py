@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-import stages.continuation
-import stages.switch
 from test_path_tests import TESTS
 
+import stages.continuation
+import stages.switch
 from audit.load import read_yaml
 from audit.records import record_bytes
 from audit.registration import parse_registration
