@@ -75,7 +75,7 @@ def test_verdicts(name):
         ("delay-1", "D4", "delay.slowing_difference", {"value": 0.0}, "missed"),
         ("ageing-1", "A1", "ageing.unrestored.embeddings_mlp", {"value": 2}, "missed"),
         ("ageing-1", "A2", "ageing.restored.query_key", {"value": 2}, "missed"),
-        ("ageing-1", "A2", "ageing.fallen", {"value": 6}, "undecided"),
+        ("ageing-1", "A2", "ageing.fallen", {"value": 3}, "undecided"),
         ("ageing-1", "A3", "ageing.falls_L", {"value": 200}, "missed"),
         ("order-1", "O1", "order.short", {"value": 2}, "missed"),
         ("order-1", "O2", "order.events", {"value": 3}, "undecided"),
@@ -105,7 +105,7 @@ def test_declared_chances():
     wanted = {
         "path-1": {"P1": path["P1"].value, "P2": 0.05},
         "delay-1": {"D1": delay["D1"].value, "D2": 1 / 4, "D3": chance_of_difference(4, 2), "D4": delay["D4"].value},
-        "ageing-1": {"A1": seven_of_eight, "A2": seven_of_eight, "A3": chance_of_page(8, 4)},
+        "ageing-1": {"A1": three_of_four, "A2": three_of_four, "A3": chance_of_page(8, 4)},
         "order-1": {"O1": 1e-6, "O2": three_of_four, "O3": three_of_four},
         "function-1": {"R1": chance_of_count(4, 2), "R2": 0.5**4, "R3": 0.5**4},
         "epsilon-1": {"E1": 0.5**7},
