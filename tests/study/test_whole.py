@@ -139,9 +139,9 @@ def test_checks_on_the_calibrations_own_collapses(whole):
 
 
 def test_intact_drivers_are_judged_by_the_uncentred_rank(whole):
-    """Threshold from the warmed networks; one verdict per seed and arm; without the reading nothing is trained."""
-    record = whole.intact
-    assert [arm.arm for arm in record.arms] == ["decay", "gain_4", "gain_8"] and record.threshold == pytest.approx(0.7 * record.healthy_rank)
+    """The collapse threshold, which a rank can be below; one verdict per seed and arm; without the reading nothing is trained."""
+    record, low = whole.intact, getattr(whole.calibration, ROLE).collapse_threshold.value
+    assert [arm.arm for arm in record.arms] == ["decay", "gain_4", "gain_8"] and record.threshold == low and record.healthy_rank > 1
     assert all(len(arm.detected.values) == 2 for arm in record.arms) and all(set(run.trajectory.skip) == {1.0} for run in record.runs)
     plan = SCALE.study.intact.model_copy(update={"readings": ()})
     blind = SCALE.model_copy(update={"study": SCALE.study.model_copy(update={"intact": plan})})
