@@ -30,12 +30,12 @@ FLAG, PLAIN, NATS, SMALL = Form(flags=True), Form(), Form(unit="nats"), Form(1, 
 STEPS = Form(0, "steps")
 """Fixed without decimals, since the median of an even number of steps may lie between two."""
 FORMS: tuple[tuple[str, Form], ...] = (
-    ("driven settled dips unsettled at_floor branches", FLAG),
+    ("driven settled dips healed unsettled at_floor branches", FLAG),
     ("recovered_rank recovered_effective undelayed_recovered returned dipped_early", FLAG),
     ("matched_within_tenth ordered loss_not_later rule_met rule_met_qkv open_in_every_block", FLAG),
     ("rank_above_before rank_above_after_* both_fail_untreated_stays", FLAG),
-    ("T_rec T_recovered half_gap *_crossed", STEPS),
-    ("loss gap loss_gap_end loss_minus_*", NATS),
+    ("T_rec T_recovered half_gap last_dip *_crossed", STEPS),
+    ("loss gap gap_at_detection loss_gap_end loss_minus_*", NATS),
     ("first_added", Form(3, "nats")),
     ("qk qkv_* hinge_first hinge_last residual residual_end qk_rise_min qk_over_healthy_max error", SMALL),
     ("rho rho_end penalty_start penalty_end hinge_start hinge_end cosine_start cosine_end", Form(4)),
