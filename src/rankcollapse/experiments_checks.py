@@ -50,7 +50,7 @@ def check_set(provenance: Provenance, scale: Scale, role: Role, calibration: Cal
     results = train_named(bench, "branches", runs)
     verdicts = {run.name: judge(results[run.name][0], own, scale) for run in runs}
     rows = judge_grid(grid, sites, verdicts)
-    flags = {skip: row.recovered.values or () for skip, row in zip(grid, rows, strict=True)}
+    flags = {skip: row.effective.values or () for skip, row in zip(grid, rows, strict=True)}
     weak = choose_weak(flags)
     return Checks(
         provenance=provenance, role=role, depth=bench.setting.shape.depth, floor=floor,
