@@ -41,6 +41,7 @@ FORMS: tuple[tuple[str, Form], ...] = (
     ("rho rho_end penalty_start penalty_end hinge_start hinge_end cosine_start cosine_end", Form(4)),
     ("skip skip_at_collapse", Form(3)),
     ("hinge_over_penalty ratio orders grad_norm grad_norm_over_collapsed", Form(1)),
+    ("entropy_change", Form(3)),
     ("rank rank_end rank_end_* rank_at_* *_over_*", PLAIN),
     ("skip_at_recovery skip_shallow skip_deep share_recovered clip_share v_share", PLAIN),
     ("collapsed healthy frequency entropy_*", PLAIN),
