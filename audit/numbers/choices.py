@@ -1,0 +1,126 @@
+"""Words by which somebody chooses: what tells a design constant, matched just before or after a number."""
+
+from __future__ import annotations
+
+import re
+
+from audit.numbers.cues import UNIT, Cue, I
+
+CONFIDENCE = Cue(
+    r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
+    I,
+)
+LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
+CERTAIN_DESIGN = Cue(
+    r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|discount factors?|replay buffer(?: size)?|decay rates?|time ?steps?|(?:prior|cut-?off) (?:mean|variance|frequency|radius|energy)|drop-?out(?: rate| probability)?|significance level|(?<!'s )(?<!'s \\)alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
+    r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
+    r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|label smoothing|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
+    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell|waiting?|hold(?:ing)?) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    I,
+)  # fmt: skip
+LINKED_DESIGN = Cue(
+    rf"\b(?:thresholds?|cut-?offs?|budgets?|tolerances?|(?<!noise )floors?|grids?|criterion|multipliers?|skip scales?|targets?)\s*(?:{LINK}\s*)+(?:about|approximately)?\s*[$~≈]?\s*$"
+    r"|\bat\s+(?:depths?|widths?|multipliers?|scales?|lags?|degrees?|orders?|ranks?|positions?)\s*(?:\d+\s*(?:,|and|or|to)\s*)*$",
+    I,
+)  # fmt: skip
+QUALIFIED = Cue(
+    r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I
+)
+SPAN = Cue(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
+CONDITIONAL = Cue(r"\b(?:when|if|whenever|assuming|suppose|provided|where|let|given|once|unless|until|at|under|using|after|within|beyond|with)\b", I)
+CLAUSE = Cue(r"(?:^|[,;:(\u2014]|--)\s*(?:and\s+|or\s+|but\s+|e\.g\.,?\s+|that is,\s+)?(?:when|if|whenever|assuming|suppose|provided|where|let|given that|once|unless|until)\b[^,;:]*$", I)
+"""A clause that says under which condition something holds."""
+THERMAL = Cue(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[GT]eV|[hkMG]?Pa)(?![A-Za-z])")
+HARDWARE = Cue(
+    r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?(?!-h)|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |[MBT]\s?)(?:parameters?|params|tokens)|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?)\b",
+    I,
+)
+WEAK_DESIGN = Cue(
+    r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|over|rates? of)"
+    r"\s*(?:runs?\s|ranges?\s|varies\s)?(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
+    I,
+)  # fmt: skip
+ORDINAL = Cue(
+    r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b"
+)
+PRODUCT = Cue(r"\s*(?:[A-Za-zμµ]{1,2}\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
+FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
+SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
+"""What was done with the things that a bound picks out."""
+BOUNDED = Cue(r"\b(?:\w+er than|below|above|under|over|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
+SUBJECT_BOUND = Cue(r"^\W*(?:(?:the|all|any|every)\s+)?(?:\w+\s+)?\w+\s+(?:under|below|above|older than|younger than|aged)\s*$", I)
+HEADED = r"(?:condition|treatment|group|arm|variant|configuration|regime|scenario|set-?up|setting|version|mode|protocol)\b(?!\s+(?:effects?|differences?)\b)"
+NAMES_CONDITION = Cue(rf"[\s\u00a0$-]*(?:%|[A-Za-z]+)?(?:\s?/\s?\d+\s[a-z]+)?[\s-]{HEADED}", I)
+NAMED_BEFORE = Cue(r"\b(?:the|each|an?|in|per|every|this|that)[\s$]+(?:\\?[A-Za-z]+[\s$]*=[\s$]*)?$", I)
+CONDITION_SYMBOL = re.compile(rf"\b(?:conditions?|treatments?|groups?|levels?)(?:\s+of(?:\s+\w+)?){{0,1}}[\s(]+(?P<first>[A-Z][A-Za-z]{{0,5}})\s?=|\b(?P<second>[A-Z][A-Za-z]{{0,5}})\s?=\s?-?[\d.]+\s{HEADED}")
+"""A symbol whose values name conditions: `in condition SR = 2`, `the SR=1 condition`."""
+SYMBOL_VALUE = re.compile(r"\b(?P<symbol>[A-Z][A-Za-z]{0,5})[\s$]*=[\s$]*$")
+NAMED_VALUE = Cue(r"\b(?:embeddings?|dimensions?|layers?|heads?|filters?|kernels?|epochs?|sizes?|depth|width|stride|window|units|rank|length|iterations)\s*(?:\(|=)\s*$", I)
+OF_CONSTANT = Cue(r"[\s\u00a0$-]+(?:(?:in|as|for)\s+(?:the\s+)?)?(?:learning[ -]rates?|batch size|drop-?out|weight decay|momentum|warm-?up)\b", I)
+AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people|subjects|students|individuals|those|persons)\s+(?:aged\s+)?(?:less|more|older|younger|under|over|above|below|at least|between)(?:\s+than)?\s*$", I)
+AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
+SCALED = Cue(r"\b(?:scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
+COPULA = Cue(r"\b(?:is|was|are|were)\s+(?:about\s+|only\s+)?[~$≈]?\d", I)
+"""A statement of what a quantity is."""
+PASSIVE = Cue(
+    r"\b(?:was|were|is|are|be|been|being)\s+(?:\w+ly\s+|then\s+|first\s+)?(?:\w+ed|kept|held|set|cut|grown|made|given|taken|run|built|chosen|drawn|spun|put|fed|shown|ground|driven|frozen|spread|split)\b"
+    r"|\b(?:contain(?:s|ed)?|consist(?:s|ed)?|compris(?:es?|ed)|had|we|using|add(?:ed)?)\b|[a-z]\s*=\s*\d",
+    I,
+)
+"""Something was done, or is made of something."""
+GOES_ON = Cue(r"[^.;]{0,40}\b(?:are|were|is|was|has|have|had|do|does|did|can|could|may|must|\w+ed)\b", I)
+OR_MORE = Cue(r"[\s\u00a0-]*(?:%\s*)?(?:\w+\s+)?(?:or|and)\s+(?:older|younger|more|less|fewer|higher|lower|greater|above|below|over|under|longer|later|beyond)\b(?!\s+[$~\d])", I)
+"""A bound: `18 years or older`."""
+DOSED = Cue(rf"[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?[\s\u00a0]+(?:once|twice|three times|daily|weekly|monthly|orally|intravenously|subcutaneously|per day|a day|every)\b")
+PARTS_OF_NET = Cue(r"[\s\u00a0$-]*(?:[A-Za-z-]+\s+)?(?:layers|heads|channels|filters|neurons|hidden units|residual blocks|attention heads|beams|warm-?up steps)\b", I)
+TAKES_AWAY = Cue(r"\b(?:remov|prun|sav|drop|skip|need|requir|only|kill|los)\w*\s*$", I)
+LEVEL_OF = Cue(r"\bat\s*$", I)
+NOUN = Cue(r"[\s\u00a0]+(?!per\b|of\b|in\b|and\b|or\b|each\b|for\b|by\b|on\b|with\b|to\b|when\b|after\b|while\b|vs\b|versus\b|from\b|compared\b|because\b|as\b)[a-z]{4,}")
+CONSIDERED = Cue(r"[^.;]{0,40}\b(?:was|were|is|are)\s+(?:considered|regarded|defined|taken|deemed)\b", I)
+WITH_THINGS = Cue(r"[\s$]*[a-z-]+(?:\s[a-z]+)?,")
+IS = Cue(r"\b(?:is|was|are|were)\s+(?:(?:of|about|around|only|roughly|approximately|nearly|almost|over|just|on average)\s+)*[$~≈\s]*$", I)
+PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
+POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
+HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
+"""What a data set or a network consists of."""
+RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
+"""A clause that picks out what is looked at: `with a support higher than`."""
+COMPARED = Cue(r"\b(?:higher|lower|greater|less|more|larger|smaller|fewer|longer|shorter|better|worse|most|least|faster|slower)(?:\s+than)?\b", I)
+STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|blocks|repetitions|replications|replicates|restarts|epochs|permutations|resamples|replicates?)\b", I)
+DRAWN_FROM = Cue(r"\b(?:from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
+AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>(]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
+PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|stir|warm|ramp|optimi|initiali|choos|chose|clip|default)", I)
+LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed) as\b[^.;]{0,60}$", I)
+EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)
+POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h|(?:\w+\s)?cycles|passages)\b", I)
+FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the|is|was|are|were|reach\w*|mean|median|average)\b)[^,;:.\d]){0,60}$|(?:[;:(]|,\s+(?:and|but|while))\s*at\s+(?:an?\s+)?(?:[A-Za-z]+\s+){0,2}\$?$|^\W*With\s+an?\s+[^,;:.]{0,50}\bof\s*$")
+"""A condition that stands before the sentence it belongs to."""
+SIZED = Cue(rf"[\s\u2009\u00a0-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:thick|wide|long|high|deep|tall|apart|in (?:diameter|length|width|height|thickness|depth|size|radius))\b")
+LEGEND = Cue(r"\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
+SHADED = Cue(r"\s*(?:SDs?|SEs?|SEM|s\.?\s?[de]\.?(?:m\.?)?|standard (?:deviations?|errors?)|sigma|\\sigma|σ)(?![A-Za-z])", I)
+BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
+CLASS_BOUND = Cue(r"\b(?:class|grade|stage|group|category|level|tier|quartile|tertile)\s+(?:[ivx]+|[a-d]|\d)\s*\((?:above|below|over|under)?[\s$]*(?:[-\u2212]?\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?[-\u2212$]*$|\((?:above|below|over|under)\s*[-\u2212$]*$", I)
+"""The bound of a class, in parentheses behind its name."""
+SELECTING = Cue(r"\b(?:we (?:\w+ )?(?:consider|select|restrict|limit|retain|include|exclude|discard|mask|flag|reject|require)|(?:considered|selected|restricted|limited|retained|included|excluded|discarded|masked|flagged|rejected|required)|(?:selecting|restricting|limiting|excluding|discarding|masking|rejecting|requiring))\b(?P<between>[^.;:]{0,60})\b(?:below|above|under|over|within|between|than|least|most|exceeding)[\s$≈]*$", I)
+DEVIATIONS = Cue(r"[\s$\u00a0]*(?:standard deviations?|SDs?\b|IQRs?\b|MADs?\b)", I)
+BOUND_WORD = re.compile(r"(?:beyond|outside|below|above|under|over|within|between|than|least|most|exceeding)[\s$≈]*$")
+ARTICLE = Cue(r"\b(?:an?|the|each|every)[\s$]*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013)[\s$]*)?$", I)
+SAMPLE_OF = Cue(r"\b(?:(?:samples?|cohorts?)(?:\s+of)?|(?:participants|patients|students|adults|children|subjects|respondents|volunteers|teachers|individuals))[\s($]*\\?n\s*=\s*$", I)
+MILLIONS = Cue(r"[\s\u00a0]+(?:million|billion|trillion|thousand)\b")
+DONE_AFTER = Cue(r"[^.;:]{0,60}\b(?:was|were|is|are)\s+(?:\w+ly\s+)?(?:applied|used|employed|adopted|imposed|chosen|added|inserted|set|simulated|prepared|placed|mounted|injected)\b", I)
+LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice|stimulus|prime|pulse|cue|trial|video|clip|tone|sound|interval)s?\s+(?:\w+\s+)?(?:lasted|lasts?|ran for)\s+(?:about\s+|approximately\s+)?$", I)
+"""How long something was made to last."""
+SUBJECT = Cue(r"^\W*(?:an?|each|every|one)\s+(?:\w+\s+)?$", I)
+LABELLED_END = Cue(r"[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-$\d]", I)
+LABELLED_START = Cue(r"\d[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-\u2212$]*$", I)
+"""The ends of a scale with their labels: `from 1 (never) to 7 (always)`."""
+SIGMA_NOUN = Cue(r"[\s\u00a0$-]*(?:\\sigma|sigma|σ)[\s\u00a0$-]+(?:(?:point[ -]source|upper|limiting|detection)\s+)?(?:depth|limit|clip|threshold|cut|rejection|contour|outlier)\w*")
+PLANNED = Cue(r"\bto (?:detect|find|achieve|reach|obtain)\b|\bsuffic\w+|\bneeded\b|\brequired\b|\ba priori\b", I)
+CAUSES = Cue(r"[^.;]{0,80}\b(?:raises?|increases?|decreases?|reduces?|lowers?|leads?|corresponds?|implies|predicts?|(?:is|are) associated|adds?|yields?|translates?|changes?|cuts?|would)\b", I)
+PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*\s*$", I)
+"""What is said of a thing, not what the thing is made of."""
+RANGE_BEFORE = Cue(r"\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to|and)[\s$]*$", I)
+CHANGE = Cue(r"[\s\u00a0-]*\S+[\s\u00a0-]+(?:\w+\s+)?(?:gain|loss|shift|increase|decrease|reduction|drop|rise|fall|improvement|difference|delay|error|deviation|advantage|speed-?up|gap|excess|offset|change|decline|penalty|bias|lead|lag|detection)\b", I)
+ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|upon|mol|[a-z]+er)\b)(?:[a-z]{{3,}})")
+"""A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
+TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
