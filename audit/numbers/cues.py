@@ -43,7 +43,8 @@ METHOD_TITLE = Cue(
     I,
 )  # fmt: skip
 LIST_TITLE = Cue(r"^\W*(?:references|bibliography|(?:literature|works|references) cited|reference list)\W*$", I)
-RESULT_TITLE = Cue(r"\b(?:results?|findings|evaluation|experiments|outcomes|conclusions?)\b", I)
+RESULT_TITLE = Cue(r"\b(?:results?|findings|evaluation|outcomes|conclusions?)\b|^\W*(?:\w+\s)?experiments\b", I)
+FOUND_TITLE = Cue(r"\b(?:results?|findings|outcomes)\b", I)
 BACKGROUND_TITLE = Cue(r"\b(?:introduction|related work|background|previous work|prior work|literature|state of the art|motivation|theory)\b", I)
 LENGTH = Cue(
     r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)"
@@ -150,6 +151,13 @@ CLAIM = Cue(
     r"declin\w+|logged|inferred|impl(?:y|ies|ied)|constrains?|constrained|caused by|left with|leaving|lies|shorten\w*|lengthen\w*|averag(?:es|ed)(?! over)|amount(?:s|ed) to|was calculated|agreement|fad(?:es|ed)|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|(?<!was )(?<!were )kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
 )  # fmt: skip
+NO_CLAIM = Cue(
+    r"(?<!found )(?<!shown )(?<!able )(?<!known )(?<!enough )(?<!needed )(?<!likely )(?<!required )(?<!expected )\bto (?:\w+ly )?(?:obtain|achieve|reach|improve|increase|decrease|reduce|yield|measure|observe|estimate|gain|identify|explain|account|exceed|recover|lower|raise|detect|show|find|predict|shorten|lengthen|match)\b"
+    r"|\b(?:the|an?|each|any|all|every|with|of|and|our|their|its|or|in)\s+(?:observed|measured|estimated|predicted|increased|reduced|recorded|expected|obtained|identified|inferred|improved|remaining|resulting|detected)\s+(?=[a-z])"
+    r"|\b(?:standard errors?|error bars?|less than or equal to|time-averaged|(?:lowest|highest|smallest|largest)(?=\s+[a-z]+\s+(?:that|which)\b))",
+    I,
+)  # fmt: skip
+"""What only sounds like an outcome: a purpose, a participle before its noun."""
 OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are|compares?|corresponds?)\b|\b(?:we|our|ours|us|this (?:work|study|paper|article)|here|the (?:present|resulting|final))\b", I)
 COORDINATE = Cue(r"[\s\u2009]*\^?°\u200b?[\s$]*[NSEW]\b")
 ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I)
