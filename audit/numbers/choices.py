@@ -124,3 +124,49 @@ CHANGE = Cue(r"[\s\u00a0-]*\S+[\s\u00a0-]+(?:\w+\s+)?(?:gain|loss|shift|increase
 ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|upon|mol|[a-z]+er)\b)(?:[a-z]{{3,}})")
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
+BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
+IF_BOUND = Cue(r"\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I)
+DEFINES_BOUND = Cue(r"\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I)
+MUST = Cue(r"\b(?:should|must|shall|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I)
+MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I)
+OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I)
+REWARD = Cue(r"\b(?:bonus|reward|payment|payoff|fee|prize|cents?|dollars?|euros?|credits|pounds)\b|[£€]|\\[$]", I)
+SHARED_OUT = Cue(
+    r"[\s\u00a0$]*(?:of\s+(?:[\w-]+\s+){1,5})?(?:(?:is|are|was|were)\s+)?(?:randomly\s+)?(?:(?:split|used|held|reserved|saved|assigned|allocated|withheld|kept|set aside|drawn|sampled|chosen|selected|masked|hidden|served?)\b|(?:to|for|as)\s+(?:the\s+)?(?:validation|test\w*|train\w*|development|calibration|evaluation)\b)",
+    I,
+)  # fmt: skip
+APPLIED_TO = Cue(r"\b(?:(?:delivered|applied|presented|given|shown|trained|fitted|tuned)\s+(?:on|to|in)|(?:we|then|here|and)\s+(?:randomly\s+)?(?:censor|mask|hide|hold out|withh[eo]ld|sample|subsample|drop|remove|keep|retain|select|prune|assign|corrupt)(?:e?d)?|keeping|masking|pruning|holding out|withholding)\s+(?:only\s+|the\s+(?:first|last|top|bottom)\s+)?\$?$|\b(?:the|using|taking|instead of the)\s+(?:first|last|top|bottom|remaining)\s+\$?$", I)
+PROBABILITY = Cue(r"[\s\u00a0$]*(?:probability|chance|likelihood)\s+(?:that|of|to)\b", I)
+DISTRIBUTION = Cue(r"\b(?:distributions?|gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I)
+SET_NOUN = Cue(
+    rf"\b(?:bandwidths?|time ?(?:frames?|windows?)|windows?(?: (?:length|size|width)s?)?|(?:grid |mesh |time |sampling )spacing|sampling intervals?|horizons?|wait(?:ing)? times?|time-?outs?|duty cycles?|(?:step )?increments?|smearing|"
+    rf"(?:conversion|correction|scaling|safety|calibration|dilution|weighting|damping|penalty) (?:factor|value|term|constant|weight)s?|correction value|relaxation (?:time ?scale|time)s?|change sizes?|settling period|delay period|(?:time-averaged )?power per \w+|field of view|cut|pass energy|k-points?|supercell)"
+    rf"\s*(?:{LINK}\s*)*(?:about|approximately|roughly|only)?\s*[$~≈]?\s*$",
+    I,
+)  # fmt: skip
+SIZED_NOUN = Cue(r"\b(?:radius|radii|diameter|thickness|height|mass|charge|volume|pressure|speed|frequency|power|permittivity|duration|period|interval|length|width|delay|distance|depth|weight|amplitude|angle)s?\s*(?:of|=|:|\()?\s*(?:about|approximately|roughly)?\s*[$~≈]?$", I)
+UNDER = Cue(r"\b(?:with|for|at|using|under|after|over|of|from|and|per)\s+(?:an?\s+|the\s+)?(?:[A-Za-z-]+\s+){0,2}(?:of\s+)?[$~≈]?$|=\s*\$?$", I)
+ASSERTED = Cue(
+    r"\b(?:f[oi]und|finds|yield(?:s|ed)?|result(?:ed|s) in|total of|shows?|showed|g[ai]ves?|reveal(?:s|ed)?|identified|remained|reach(?:es|ed)|achiev(?:es|ed)|attain(?:s|ed)|mean age|median|on average|(?:left|leaving)|took|takes|lasted|returned|responded|completed|observed?|obtained|"
+    r"increas(?:es|ed)|decreas(?:es|ed)|reduc(?:es|ed)|improv(?:es|ed)|dropp?(?:s|ed)?|fell|rose|grew|corresponds|estimated? (?:to|at|as|that)|measured to|had a|exhibit\w*|consum\w+|outperform\w*|correlat\w+|consisted|compris\w+|contain(?:s|ed)|skipped|failed|succeeded|died|agreed?|significant\w*|accura\w+|auc|visuali[sz]ed)\b",
+    I,
+)  # fmt: skip
+COUNTED_OUT = Cue(r"\b(?:contain(?:s|ed|ing)?|compris\w+|into|across|consumes?|is|was|are|were|be|of|only|total|than|by|to|there (?:are|were|was|is)|and|,|ha[sd]|have)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*$|\[\s*$|[(]$", I)
+TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
+SET_TO = Cue(r"\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I)
+GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I)
+PARAMETERS_ARE = Cue(r"\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I)
+ENGAGED = Cue(r"\b(?:recruit(?:ed|ing)?|enrol(?:l)?(?:ed|ing)?|invit(?:ed|ing)|hir(?:ed|ing)|survey(?:ed|ing)|interview(?:ed|ing)|split(?:ting)? [a-z ]{0,40}into|divid(?:ed|ing) [a-z ]{0,40}into|partition(?:ed|ing)? [a-z ]{0,40}into)\s+(?:a (?:total|sample) of\s+)?[$~≈]?$", I)
+SOME_OF = Cue(r"\b(?:the|these|its|their|our)\s+(?:first|last|next|top|bottom|nearest|closest|leading)\s+[$]?$|\b(?:label|rank|take|use|consider|analy[sz]e|plot|show|choose|pick|sort|keep)(?:s|ed|ing)?\s+the\s+[$]?$", I)
+DONE_TO = Cue(
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?(?:\w+\s+)?(?!(?:reduc|increas|improv|decreas|lower|rais|f[oi]und|observ|estimat|measur|determin|calculat|comput|report|detect|identif|attribut|associat|correlat|relat|compar|limit|affect|explain|predict|expect|reproduc|reach|achiev|recover)\w*\s)\w+(?:ed|set|cut|run|held|kept|put|built|spun|fed|grown)\s+(?:to|at|every|with|by|in|into|over|on|for|from|under|using)\s+(?:an?\s+|the\s+|about\s+|approximately\s+)?[$~≈±]?\s*$",
+    I,
+)  # fmt: skip
+SWEPT = Cue(r"\b(?:from|between|in the range(?: of)?|range of|ranging from)\s+(?:\S+\s*[a-zA-Z°\^\u200b/$]{0,8}\s*(?:to|and|--?|\u2013)\s*)?[$~≈]?$", I)
+SWEPT_UNIT = Cue(r"[\s\u2009\u00a0$]*(?:\^?°\u200b?\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[kMGT]?eV|[hkMG]?Pa|[mµ]?T|[nµm]M|nm)(?![A-Za-z])")
+CHANGES = Cue(r"\b(?:increas|decreas|rais|r[io]s|f[ae]ll|dropp?|chang|improv|reduc|shift|grow|grew|declin|weaken|linear|strengthen|widen|narrow|mov|rang(?:ed|es)|var(?:ied|ies)|span)\w*\b[^.;,]{0,50}$", I)
+CAPTION_ASSERTS = Cue(r"\b(?:f[oi]und|yields?|results? in|show(?:s|ed)? that|reach(?:es|ed)|achiev\w+|outperform\w*|increas(?:es|ed)|decreas(?:es|ed)|drops?|falls?|rises?|obtain(?:s|ed)|recover\w*|is|was|has|had|linear trend)\b", I)
+PRECISE = Cue(r"%|±|\d\.\d*[1-9]\d|\b(?:s\.?[de]\.?m?|range|p-value|ci|precision|recall|vs)\b|\b\d+/\d", I)
+"""A sentence with a precise number, a percentage or a spread is one that reports."""
+GOVERNED = Cue(r"\b(?:with|of|for|using|on|in|every|each|an?|the|(?:we|I)\s+(?!report|found|find|saw|see|got|get)\w+)\s+(?:(?:about|approximately|roughly|around|some|over|all|another|additional|same|further)\s+)*[$~≈]?$", I)
+"""What stands before a number that is part of how a thing was done."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from audit.numbers import cues, design, outcomes, references
+from audit.numbers import conduct, cues, design, outcomes, references
 from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
@@ -23,7 +23,7 @@ NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
 FOUND = frozenset({"statistic", "spread", "found value"})
 VERSIONS = frozenset({"proper name", "product version"})
 LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
-INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
+INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list", "bound", "arranged", "allotted", "distribution", "protocol", "conducted", "unasserted"})
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,14 @@ RULES: tuple[Rule, ...] = (
     Rule("counted", "design", "counts machines, draws, or things in a sentence without an outcome", lambda s: design.is_hardware(s) or design.is_measured_noun(s)),
     Rule("physical", "design", "a size or physical setting in a sentence without an outcome", lambda s: design.is_weak_design(s) or design.is_method_unit(s)),
     Rule("method", "design", "in a section on methods, in a sentence without an outcome", design.is_method),
+    Rule("bound", "design", "a bound written with its sign, in a definition or behind `if`", conduct.is_bound),
+    Rule("arranged", "design", "what the procedure sets, offers or asks for", conduct.is_arranged),
+    Rule("allotted", "design", "a share that was set aside or treated", conduct.is_allotted),
+    Rule("distribution", "design", "a parameter of a distribution", conduct.is_distributed),
+    Rule("protocol", "design", "the value of something that people set", conduct.is_protocol),
+    Rule("caption", "design", "a condition told in a caption", conduct.is_told_in_caption),
+    Rule("conducted", "design", "weak evidence of an outcome: in a section on methods, in a sentence that asserts nothing", conduct.is_conducted),
+    Rule("unasserted", "design", "weak evidence of an outcome: a round number in a sentence with no word of one", conduct.is_unasserted),
     Rule("measured", "result", "a number a reader takes for measured", lambda s: True),
 )
 

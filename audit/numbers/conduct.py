@@ -1,0 +1,85 @@
+"""How a work was conducted: softer signs that a number was chosen, each asked where nothing said that it was found."""
+
+from __future__ import annotations
+
+import re
+
+from audit.numbers import choices, cues
+from audit.numbers.design import is_chosen
+from audit.numbers.sight import Sight
+from audit.numbers.tables import in_table
+
+__all__ = ["is_allotted", "is_arranged", "is_bound", "is_conducted", "is_distributed", "is_protocol", "is_told_in_caption", "is_unasserted"]
+
+ENGLISH = re.compile(r"\b(?:the|of|and|is|are|was|were|with|for|to|we)\b")
+
+
+def is_bound(sight: Sight) -> object:
+    """A bound written with its sign, in no formula of its own: `aged $\\geq$18 years`, `(<50 vs. $\\geq$50 years)`."""
+    if not sight.prose:
+        return False
+    sign = choices.BOUND_SIGN.search(sight.before[-12:])
+    if sign and not choices.ASSERTED.search(sight.lead) and not (sight.literal.percent and sight.section != "method"):
+        return sign["sign"] in "≥>≤" or (cues.PHYSICAL.match(sight.unit) and sight.section != "result") or re.match(r"\s*vs\b", sight.after)
+    return choices.IF_BOUND.search(sight.lead) or choices.DEFINES_BOUND.search(sight.lead)
+
+
+def is_arranged(sight: Sight) -> object:
+    """What a rule of the procedure asks for, or a value is multiplied by: `should be at least 5`, `multiplied by 1.4`."""
+    if not sight.prose or in_table(sight):
+        return False
+    if choices.SET_TO.search(sight.lead) or choices.GIVEN.search(sight.lead) or choices.PARAMETERS_ARE.search(sight.lead):
+        return True
+    if sight.integer and (choices.ENGAGED.search(sight.lead) or (sight.round and choices.SOME_OF.search(sight.lead))) and not choices.TOLD_APART.match(sight.after):
+        return True
+    if not sight.literal.percent and (sight.plain_decimal or (sight.integer and sight.round)) and choices.DONE_TO.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
+        return True
+    return choices.MUST.search(sight.lead) or choices.MULTIPLIED.search(sight.lead) or (choices.OFFERED.search(sight.lead) and choices.REWARD.search(sight.lead[-30:] + sight.after[:20]))
+
+
+def is_allotted(sight: Sight) -> object:
+    """A share of things that was set aside or treated: `80 % of the images to training`, `delivered on 50 % of trials`."""
+    if not sight.prose or not sight.literal.percent or in_table(sight):
+        return False
+    if choices.SHARED_OUT.match(sight.after) and not choices.ASSERTED.search(sight.lead):
+        return True
+    return choices.APPLIED_TO.search(sight.lead) or choices.PROBABILITY.match(sight.after)
+
+
+def is_distributed(sight: Sight) -> object:
+    """A parameter of a distribution that is drawn from, or of an assumed one."""
+    return sight.prose and not sight.literal.percent and choices.DISTRIBUTION.search(sight.lead)
+
+
+def is_protocol(sight: Sight) -> object:
+    """The value of a noun that somebody sets, in a phrase: `a bandwidth of 180 days`, `wait time of 5 minutes`, `duration: 800 ms`."""
+    if not sight.prose or in_table(sight):
+        return False
+    if choices.SET_NOUN.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
+        return True
+    if choices.SWEPT.search(sight.lead) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
+        return True
+    return not sight.claims and not sight.literal.percent and is_chosen(sight) and choices.SIZED_NOUN.search(sight.lead)
+
+
+def is_told_in_caption(sight: Sight) -> object:
+    """A condition told in a figure's caption."""
+    if "caption" not in sight.frame.inside or not sight.prose or not sight.round:
+        return False
+    return choices.UNDER.search(sight.lead) and not choices.CAPTION_ASSERTS.search(sight.sentence)
+
+
+def is_conducted(sight: Sight) -> object:
+    """In a section on methods, a number that people choose, in a sentence that asserts nothing."""
+    if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight):
+        return False
+    return not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.sentence))
+
+
+def is_unasserted(sight: Sight) -> object:
+    """Weak evidence: a round number in an English sentence without any word of an outcome, outside sections of results."""
+    if sight.section == "result" or not sight.prose or sight.claims or in_table(sight) or sight.literal.percent or not is_chosen(sight):
+        return False
+    if not sight.integer or choices.PRECISE.search(sight.sentence) or not choices.GOVERNED.search(sight.lead):
+        return False
+    return ENGLISH.search(sight.sentence) and not choices.COUNTED_OUT.search(sight.lead) and not choices.TOLD_APART.match(sight.after)
