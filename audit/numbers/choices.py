@@ -20,6 +20,7 @@ CERTAIN_DESIGN = Cue(
 )  # fmt: skip
 LINKED_DESIGN = Cue(
     rf"\b(?:thresholds?|cut-?offs?|budgets?|tolerances?|(?<!noise )floors?|grids?|criterion|multipliers?|skip scales?|targets?)\s*(?:{LINK}\s*)+(?:about|approximately)?\s*[$~≈]?\s*$"
+    r"|\b(?:thresholds?|cut-?offs?|tolerances?|learning rates?|budgets?)\s+(?:of|for|in)\s+(?:the\s+)?\S+(?:\s+\S+)?\s+(?:is|was|were|are)\s*[$~≈]?\s*$"
     r"|\bat\s+(?:depths?|widths?|multipliers?|scales?|lags?|degrees?|orders?|ranks?|positions?)\s*(?:\d+\s*(?:,|and|or|to)\s*)*$",
     I,
 )  # fmt: skip
@@ -127,7 +128,7 @@ TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|min
 BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
 IF_BOUND = Cue(r"\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I)
 DEFINES_BOUND = Cue(r"\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I)
-MUST = Cue(r"\b(?:should|must|shall|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I)
+MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I)
 MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I)
 OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I)
 REWARD = Cue(r"\b(?:bonus|reward|payment|payoff|fee|prize|cents?|dollars?|euros?|credits|pounds)\b|[£€]|\\[$]", I)
@@ -166,7 +167,9 @@ SWEPT = Cue(r"\b(?:from|between|in the range(?: of)?|range of|ranging from)\s+(?
 SWEPT_UNIT = Cue(r"[\s\u2009\u00a0$]*(?:\^?°\u200b?\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[kMGT]?eV|[hkMG]?Pa|[mµ]?T|[nµm]M|nm)(?![A-Za-z])")
 CHANGES = Cue(r"\b(?:increas|decreas|rais|r[io]s|f[ae]ll|dropp?|chang|improv|reduc|shift|grow|grew|declin|weaken|linear|strengthen|widen|narrow|mov|rang(?:ed|es)|var(?:ied|ies)|span)\w*\b[^.;,]{0,50}$", I)
 CAPTION_ASSERTS = Cue(r"\b(?:f[oi]und|yields?|results? in|show(?:s|ed)? that|reach(?:es|ed)|achiev\w+|outperform\w*|increas(?:es|ed)|decreas(?:es|ed)|drops?|falls?|rises?|obtain(?:s|ed)|recover\w*|is|was|has|had|linear trend)\b", I)
-PRECISE = Cue(r"%|±|\d\.\d*[1-9]\d|\b(?:s\.?[de]\.?m?|range|p-value|ci|precision|recall|vs)\b|\b\d+/\d", I)
-"""A sentence with a precise number, a percentage or a spread is one that reports."""
 GOVERNED = Cue(r"\b(?:with|of|for|using|on|in|every|each|an?|the|(?:we|I)\s+(?!report|found|find|saw|see|got|get)\w+)\s+(?:(?:about|approximately|roughly|around|some|over|all|another|additional|same|further)\s+)*[$~≈]?$", I)
 """What stands before a number that is part of how a thing was done."""
+LEFT_OUT = Cue(r"\b(?:excluding|except(?:ing)?(?: for)?|ignoring|omitting|discarding|masking|rejecting|keeping only|restricted to)\s+(?:all\s+|the\s+|those\s+)?[$~≈<>≤≥]*\s*$", I)
+ONLY_WITH = Cue(r"\bonly\s+(?:includ|consider|keep|kept|retain|analy[sz]|us|select|look|tak|accept|count)\w*\b[^.;]{0,60}\b(?:below|above|under|over|within|between|than|least|most|exceeding)\s*[$≈]?$", I)
+THEREBY = re.compile(r",?\s(?:resulting in|leading to|yielding|giving|corresponding to|which (?:result|lead|correspond|yield|g[ai]v)\w*)\b")
+"""What follows from a choice is told behind it."""

@@ -12,7 +12,7 @@ from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
-from audit.numbers.tables import in_design_column, is_heading, stands_alone
+from audit.numbers.tables import in_design_column, is_heading, lists_parameters, stands_alone
 
 __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
@@ -94,6 +94,7 @@ RULES: tuple[Rule, ...] = (
     Rule("scale", "design", "the end of a scale", design.is_scale),
     Rule("heading", "design", "a table's row or column label", is_heading),
     Rule("column", "design", "in a table's column of things chosen", in_design_column),
+    Rule("parameters", "design", "in a table or row of things that were set", lists_parameters),
     Rule("condition", "design", "a condition under which something is measured", design.is_condition),
     Rule("criterion", "design", "a bound that was drawn", design.is_criterion),
     Rule("span", "design", "over how much something is measured, or at which temperature", design.is_span),
@@ -117,7 +118,7 @@ RULES: tuple[Rule, ...] = (
 IN_FORMULAS = frozenset("error,display,displayed value,spread,found range,quoted value,found value,setting,formula".split(","))
 OUTSIDE = tuple(rule for rule in RULES if rule.name not in IN_FORMULAS)
 """Those that can fit outside formulas."""
-IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,measured".split(","))
+IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,parameters,measured".split(","))
 ALONE = tuple(rule for rule in RULES if rule.name in IN_CELLS)
 """Those that can fit a number that has a table's cell for itself: no word stands beside it."""
 

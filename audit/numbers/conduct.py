@@ -14,6 +14,13 @@ __all__ = ["is_allotted", "is_arranged", "is_bound", "is_conducted", "is_distrib
 ENGLISH = re.compile(r"\b(?:the|of|and|is|are|was|were|with|for|to|we)\b")
 
 
+def asserts(sight: Sight) -> object:
+    """Whether the sentence asserts an outcome, apart from its purposes and from what it says to follow from the number."""
+    offset = sight.literal.end - sight.span[0]
+    thereby = choices.THEREBY.search(sight.sentence, offset)
+    return choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.sentence[: thereby.start()] if thereby else sight.sentence))
+
+
 def is_bound(sight: Sight) -> object:
     """A bound written with its sign, in no formula of its own: `aged $\\geq$18 years`, `(<50 vs. $\\geq$50 years)`."""
     if not sight.prose:
@@ -21,6 +28,8 @@ def is_bound(sight: Sight) -> object:
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
     if sign and not choices.ASSERTED.search(sight.lead) and not (sight.literal.percent and sight.section != "method"):
         return sign["sign"] in "≥>≤" or (cues.PHYSICAL.match(sight.unit) and sight.section != "result") or re.match(r"\s*vs\b", sight.after)
+    if choices.ONLY_WITH.search(sight.lead) or (choices.LEFT_OUT.search(sight.lead) and not sight.literal.percent):
+        return True
     return choices.IF_BOUND.search(sight.lead) or choices.DEFINES_BOUND.search(sight.lead)
 
 
@@ -73,13 +82,13 @@ def is_conducted(sight: Sight) -> object:
     """In a section on methods, a number that people choose, in a sentence that asserts nothing."""
     if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight):
         return False
-    return not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.sentence))
+    return not asserts(sight)
 
 
 def is_unasserted(sight: Sight) -> object:
     """Weak evidence: a round number in an English sentence without any word of an outcome, outside sections of results."""
     if sight.section == "result" or not sight.prose or sight.claims or in_table(sight) or sight.literal.percent or not is_chosen(sight):
         return False
-    if not sight.integer or choices.PRECISE.search(sight.sentence) or not choices.GOVERNED.search(sight.lead):
+    if not sight.integer or not choices.GOVERNED.search(sight.lead):
         return False
     return ENGLISH.search(sight.sentence) and not choices.COUNTED_OUT.search(sight.lead) and not choices.TOLD_APART.match(sight.after)

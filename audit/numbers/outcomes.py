@@ -11,6 +11,8 @@ from audit.numbers.sight import REACH, Sight
 from audit.numbers.tables import in_table
 
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
+STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\textless)[\s$]*$")
+"""What stars of a table stand for: `** p < .01`."""
 LETTERS = frozenset("zdgrRUWM")
 """Statistics with the name of a letter that names many other things."""
 
@@ -47,6 +49,8 @@ def is_level(sight: Sight) -> object:
     """A threshold of significance that was set, not found."""
     if re.match(r"\s*\(?\s*(?:\*+|\\d?dagger|[\u2020\u2021])\s*\)?(?:$|[\s,;.)])", sight.after[:14]):
         return True  # what the stars of a table stand for
+    if STARS.search(sight.before[-16:]):
+        return True
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
     return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
 

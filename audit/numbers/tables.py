@@ -7,7 +7,7 @@ import re
 from audit.numbers.sight import Sight
 from audit.numbers.stream import ARGUMENT, CELL, CITE, ROW, SEAM
 
-__all__ = ["in_design_column", "in_table", "is_heading", "is_quoted_row", "stands_alone"]
+__all__ = ["in_design_column", "in_table", "is_heading", "is_quoted_row", "lists_parameters", "stands_alone"]
 
 TABLES = frozenset({"tabular", "tabular*", "tabularx", "tabulary", "longtable", "array", "tblr", "supertabular"})
 RULE = re.compile(
@@ -23,9 +23,22 @@ DESIGN_COLUMN = re.compile(
     re.IGNORECASE,
 )
 """What heads a column of things that were chosen."""
-CLUTTER = re.compile(rf"[{ARGUMENT}{SEAM}$\u200b]|\\\\[A-Za-z]+|\\s+")
+CLUTTER = re.compile(rf"[{ARGUMENT}{SEAM}$\u200b]|\\[A-Za-z]+|\\s+")
 BARE_VALUE = re.compile(r"[-\u2212+~≈<>(]*\s*\.?\d")
 PARAMETERS = re.compile(r"\b(?:hyper-?)?parameters?\b|\bsettings?\b|\boptions?\b", re.IGNORECASE)
+CAPTION = re.compile(r"\\caption(?:of\{table\})?\*?(?:\[[^\]]*\])?\{(?P<text>[^\n]{0,300})")
+OF_PARAMETERS = re.compile(
+    r"\bhyper-?parameters?\b|\b(?:simulation|model|training|experiment(?:al)?|input|network|numerical|algorithm\w*|default|control(?:ler)?|design|search|solver|sampling|optimi[sz]ation|hardware|system) (?:parameters?|settings?|constants?|configurations?)\b"
+    r"|\bparameters? (?:values? )?(?:used|settings?|chosen|adopted|of the (?:simulation|model|algorithm|controller|network|training|sampler|solver)|for the (?:simulation|model|algorithm|training|experiment)s?)\b|\b(?:settings|configurations?)\b|\bsearch space\b",
+    re.IGNORECASE,
+)
+FOUND_PARAMETERS = re.compile(r"\b(?:estimat|fit|best|deriv|posterior|infer|recover|result|compar|accura|perform|effect|ablat|measur|error|score|different|across|varying|under|between|runtime|time)\w*", re.IGNORECASE)
+SETTING_ROW = re.compile(
+    r"(?:\\?#\s*|\S+\s+|(?:max(?:imum|\.)?|min(?:imum|\.)?|initial|total|number of|no\. of)\s+)*(?:tolerance|learning rate|batch size|epochs?|drop-?out(?: rate)?|optimi[sz]er|weight decay|momentum|hidden (?:size|units|dimension|layers)|attention heads|random seed|seed|warm-?up(?: steps)?|(?:expansion )?order|"
+    r"quadrature points|threshold|cut-?off|bandwidth|window(?: size| length)?|step size|time ?step|iterations|restarts|estimators|patience|sampling (?:rate|frequency)|context length|sequence length|vocabulary size|kernel size|stride|grid (?:size|spacing)|population size|mutation rate|discount factor|gradient clipping|replications)\s*(?:\([^)]*\)|\[[^\]]*\]|\$[^$]*\$|[A-Za-z]{0,2})?",
+    re.IGNORECASE,
+)
+"""A row's label that names something set."""
 VALUES = re.compile(r"\s*(?:values?|settings?|defaults?|ranges?|choices?)\b", re.IGNORECASE)
 
 
@@ -100,6 +113,33 @@ def in_design_column(sight: Sight) -> bool:
     if VALUES.match(cells[column]):
         return bool(PARAMETERS.search(" ".join(cells[:column])))
     return bool(DESIGN_COLUMN.fullmatch(cells[column]))
+
+
+def lists_parameters(sight: Sight) -> bool:
+    """Whether the literal stands in the body of a table of things that were set: its caption says so, or its row's label names one."""
+    if not sight.frame.inside & TABLES or sight.frame.inside & {"caption", "footnote"} or sight.literal.stream != "main":
+        return False
+    start = max(sight.text.rfind(ROW, 0, sight.literal.start), table_start(sight))
+    if CELL not in sight.text[start : sight.literal.start]:
+        return False
+    label = CLUTTER.sub(" ", sight.text[start + 1 : sight.text.find(CELL, start)]).strip()
+    return bool(SETTING_ROW.fullmatch(label)) or sight.page.once(("caption", table_start(sight)), lambda: is_of_parameters(caption_of(sight)))
+
+
+def is_of_parameters(caption: str) -> bool:
+    """Whether a caption announces parameters that were set, not found."""
+    return bool(OF_PARAMETERS.search(caption)) and not FOUND_PARAMETERS.search(caption)
+
+
+def caption_of(sight: Sight) -> str:
+    """The caption of the float around the literal, as its source stands; empty where there is none."""
+    frame = sight.frame
+    while frame.parent is not None and not (frame.kind == "environment" and frame.name.startswith(("table", "sidewaystable", "longtable", "wraptable"))):
+        frame = frame.parent
+    if frame.parent is None:
+        return ""
+    found = CAPTION.search(sight.reading.source, frame.start, sight.reading.source.find("\\end{" + frame.name, frame.start))
+    return found["text"] if found else ""
 
 
 def header_of(sight: Sight) -> list[str]:
