@@ -146,7 +146,7 @@ SET_NOUN = Cue(
     I,
 )  # fmt: skip
 SIZED_NOUN = Cue(r"\b(?:radius|radii|diameter|thickness|height|mass|charge|volume|pressure|speed|frequency|power|permittivity|duration|period|interval|length|width|delay|distance|depth|weight|amplitude|angle)s?\s*(?:of|=|:|\()?\s*(?:about|approximately|roughly)?\s*[$~≈]?$", I)
-UNDER = Cue(r"\b(?:with|for|at|using|under|after|over|of|from|and|per)\s+(?:an?\s+|the\s+)?(?:[A-Za-z-]+\s+){0,2}(?:of\s+)?[$~≈]?$|=\s*\$?$", I)
+UNDER = Cue(r"\b(?:with|for|at|using|under|after|over|from|per)\s+(?:an?\s+|the\s+)?(?:[A-Za-z-]+\s+){0,2}(?:of\s+)?[$~≈]?$|=\s*\$?$", I)
 ASSERTED = Cue(
     r"\b(?:f[oi]und|finds|yield(?:s|ed)?|result(?:ed|s) in|total of|shows?|showed|g[ai]ves?|reveal(?:s|ed)?|identified|remained|reach(?:es|ed)|achiev(?:es|ed)|attain(?:s|ed)|mean age|median|on average|(?:left|leaving)|took|takes|lasted|returned|responded|completed|observed?|obtained|"
     r"increas(?:es|ed)|decreas(?:es|ed)|reduc(?:es|ed)|improv(?:es|ed)|dropp?(?:s|ed)?|fell|rose|grew|corresponds|estimated? (?:to|at|as|that)|measured to|had a|exhibit\w*|consum\w+|outperform\w*|correlat\w+|consisted|compris\w+|contain(?:s|ed)|skipped|failed|succeeded|died|agreed?|significant\w*|accura\w+|auc|visuali[sz]ed)\b",
