@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from audit.numbers import choices, cues
-from audit.numbers.design import is_chosen
+from audit.numbers.design import is_chosen, is_lost
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
@@ -23,12 +23,12 @@ def asserts(sight: Sight) -> object:
 
 def is_bound(sight: Sight) -> object:
     """A bound written with its sign, in no formula of its own: `aged $\\geq$18 years`, `(<50 vs. $\\geq$50 years)`."""
-    if not sight.prose:
+    if not sight.prose or in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
         return False
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
     if sign and not choices.ASSERTED.search(sight.lead) and not (sight.literal.percent and sight.section != "method"):
         return sign["sign"] in "≥>≤" or (cues.PHYSICAL.match(sight.unit) and sight.section != "result") or re.match(r"\s*vs\b", sight.after)
-    if choices.ONLY_WITH.search(sight.lead) or (choices.LEFT_OUT.search(sight.lead) and not sight.literal.percent):
+    if choices.ONLY_WITH.search(sight.lead) or (choices.LEFT_OUT.search(sight.lead) and not sight.literal.percent and not is_lost(sight)):
         return True
     return choices.IF_BOUND.search(sight.lead) or choices.DEFINES_BOUND.search(sight.lead)
 
@@ -38,6 +38,8 @@ def is_arranged(sight: Sight) -> object:
     if not sight.prose or in_table(sight):
         return False
     if choices.SET_TO.search(sight.lead) or choices.GIVEN.search(sight.lead) or choices.PARAMETERS_ARE.search(sight.lead):
+        return True
+    if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.SUSPENDED.match(sight.after)):
         return True
     if sight.integer and (choices.ENGAGED.search(sight.lead) or (sight.round and choices.SOME_OF.search(sight.lead))) and not choices.TOLD_APART.match(sight.after):
         return True
@@ -80,7 +82,9 @@ def is_told_in_caption(sight: Sight) -> object:
 
 def is_conducted(sight: Sight) -> object:
     """In a section on methods, a number that people choose, in a sentence that asserts nothing."""
-    if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight):
+    if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight) or is_lost(sight) or choices.MEASURED_NOUN.search(sight.lead):
+        return False
+    if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
     return not asserts(sight)
 

@@ -59,7 +59,7 @@ UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|se
 PHYSICAL = Cue(rf"[\s-]*{UNIT}(?![A-Za-z])")
 
 CERTAIN_INDEX = Cue(
-    rf"(?:{REF}|\b(?:fig(?:ure)?s?|tab(?:le)?s?|sec(?:tion)?s?|sects?|eqs?|eqns?|equations?|chapters?|chap|appendix|appendices|app|theorems?|thm|lemmas?|"
+    rf"(?:{REF}|\b(?:[es]?fig(?:ure)?s?|[es]?tab(?:le)?s?|video|movie|sec(?:tion)?s?|sects?|eqs?|eqns?|equations?|chapters?|chap|appendix|appendices|app|theorems?|thm|lemmas?|"
     r"propositions?|prop|corollar(?:y|ies)|definitions?|remarks?|algorithms?|alg|listings?|(?<!m\.)pp?|pages?|vol(?:ume)?|no|nos|issues?|refs?|hypothes[ie]s|supp(?:lementary)?|"
     r"footnotes?|fn|(?:mss?|lat|fr|cod|fols?|inv|suppl|dig)(?=\.)|articles?|arts?|clauses?|paragraphs?|directives?|regulations?|step|steps|rq|questions?|assumptions?|conditions?|claims?)\.?)[\s\u00a0]*[(\[]?#?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?\s*(?:,|\u2013|--?|and|to|&|or|,\s*and)\s*)*(?:[A-Z]\.?)?$",
     I,

@@ -54,13 +54,18 @@ def is_measured_noun(sight: Sight) -> object:
     return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight)
 
 
+def is_lost(sight: Sight) -> object:
+    """A number of cases that dropped out: `after excluding 28 days with missing values`."""
+    return sight.integer and choices.AFTER_LOSING.search(sight.lead) and choices.FOR_A_REASON.match(sight.after)
+
+
 def is_set_up(sight: Sight) -> object:
     """Follows a verb of setting up, with no outcome before it."""
     if in_table(sight):
         return False
     if re.search(r"\bassum(?:e[sd]?|ing)\b(?! that we)", sight.lead, re.I) and not cues.CLAIM.search(sight.lead):
         return True
-    if choices.IS.search(sight.lead):
+    if choices.IS.search(sight.lead) or choices.MEASURED_NOUN.search(sight.lead) or is_lost(sight):
         return False
     found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and (sight.integer or choices.MILLIONS.match(sight.after)) and choices.HOLDING.search(sight.lead))
     if found and sight.literal.percent and "%" in found.group():
@@ -169,7 +174,7 @@ def is_span(sight: Sight) -> object:
         return False
     spanned = sight.integer and choices.SPAN.search(sight.lead) and (
         choices.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
-    ) and is_chosen(sight)
+    ) and (is_chosen(sight) if not sight.claims else sight.round)
     last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
     if spanned or last not in ("at", "within", "after"):
         return spanned
@@ -234,6 +239,8 @@ def is_cause(sight: Sight) -> object:
 
 def is_method(sight: Sight) -> object:
     """In a section on methods, in a sentence without an outcome."""
+    if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
+        return False
     return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight)
 
 
@@ -267,4 +274,6 @@ def is_named_constant(sight: Sight) -> object:
         return False
     if choices.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and choices.NAMED_VALUE.search(sight.lead)):
         return True
+    if choices.PEAKS_AT.search(sight.lead):
+        return False
     return choices.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and choices.LINKED_DESIGN.search(sight.lead))

@@ -11,6 +11,10 @@ from audit.numbers.sight import REACH, Sight
 from audit.numbers.tables import in_table
 
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
+COUNT_WITH_SHARE = re.compile(r"[\s\u00a0$]*(?:[A-Za-z-]+[\s\u00a0]+){0,3}\(\$?\d+(?:\.\d+)?\s*%")
+"""A count before its percentage: `697 days (64 %)`."""
+PRODUCT = re.compile(r"\s*(?:[A-Za-z]|\\[a-z]+)[_\s\u200b]*$")
+"""What a coefficient multiplies: `z = 0.25r`."""
 STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\textless)[\s$]*$")
 """What stars of a table stand for: `** p < .01`."""
 LETTERS = frozenset("zdgrRUWM")
@@ -29,7 +33,7 @@ def is_statistic(sight: Sight) -> object:
         return True
     if not found or (found["symbol"] in "pP" and is_level(sight)):
         return False
-    if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
+    if found["symbol"] in LETTERS and (found["relation"] in "<>≤≥" or PRODUCT.match(sight.right)):
         return False
     if found["symbol"].startswith("\\") and "\\chi" not in found["symbol"] and sight.plain_decimal and not sight.claims:
         return False
@@ -214,6 +218,8 @@ def is_share(sight: Sight) -> object:
     """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
     if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
         return True
+    if sight.integer and sight.prose and not sight.literal.percent and COUNT_WITH_SHARE.match(sight.after):
+        return True
     return sight.prose and sight.literal.percent and re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:])
 
 
@@ -222,4 +228,4 @@ def is_comparison(sight: Sight) -> object:
     if not sight.prose or sight.literal.words:
         return False
     by = sight.lead.rstrip(" $\u00a0").endswith(" by")
-    return cues.COMPARATIVE.match(sight.after) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))
+    return cues.COMPARATIVE.match(sight.after) or (sight.literal.percent and re.match(r"[\s\u00a0$]+(?:fewer|more|less)\s+[a-z]", sight.after)) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

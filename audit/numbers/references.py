@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from audit.numbers import cues
+from audit.numbers.macros import SECTIONS
 from audit.numbers.sight import Sight
 from audit.numbers.stream import CELL, CITE
 from audit.numbers.tables import in_table
@@ -66,6 +67,8 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
+    if re.search(r"\b[Ee]xclud(?:ed|es?|ing)\s$", sight.before[-12:]) and not cues.COUNTED.match(sight.after) and not cues.PLURAL.match(sight.after):
+        return True
     if cues.PROPER.search(sight.before[-24:]) or re.search(r"\b[A-Z][a-z]+\sof\s$", sight.before[-24:]):
         return True
     if cues.YEAR_PLACE.search(sight.before[-8:]) and not cues.COUNTED.match(sight.after):
@@ -161,6 +164,8 @@ def is_identifier(sight: Sight) -> object:
 def is_enumeration(sight: Sight) -> object:
     if sight.frame.kind == "option" and sight.frame.name == "item":
         return True
+    if sight.frame.name != "textbf" and sight.frame.name.rstrip("*") in SECTIONS and sight.frame.kind == "argument" and not sight.before.strip() and re.fullmatch(r"\d{1,2}(?:\.\d{1,2})*\.?", sight.literal.text):
+        return True  # a section's typed number
     if sight.integer and len(sight.literal.plain) == 1 and re.search(r"[;:]\s*$", sight.before[-3:]) and re.match(r"\)\s", sight.after):
         return True
     return (

@@ -65,7 +65,16 @@ def is_heading(sight: Sight) -> bool:
     """A number in a header row, or an integer alone in the first column."""
     if not sight.frame.inside & TABLES or sight.frame.inside & {"caption", "footnote"} or sight.literal.stream != "main":
         return False
-    return (not sight.literal.percent and in_header(sight)) or (sight.integer and labels_row(sight))
+    return (not sight.literal.percent and in_header(sight)) or (sight.integer and labels_row(sight)) or (not sight.literal.percent and is_in_label(sight))
+
+
+def is_in_label(sight: Sight) -> bool:
+    """Whether the literal stands among words, or behind a sign of equality, in the first cell of a row that has others: `Main (lag = 21)`."""
+    low = max(0, sight.literal.start - REACH)
+    start = max(sight.text.rfind(ROW, low, sight.literal.start), table_start(sight))
+    if CELL in sight.text[start : sight.literal.start] or CELL not in sight.text[sight.literal.end : sight.literal.end + REACH].partition(ROW)[0]:
+        return False
+    return bool(re.search(r"[A-Za-z]{2,}[^A-Za-z]*$|=\s*$", sight.before)) and not re.match(r"\s*\(?\d", sight.after)
 
 
 def labels_row(sight: Sight) -> bool:
@@ -112,6 +121,8 @@ def in_design_column(sight: Sight) -> bool:
         return False
     if VALUES.match(cells[column]):
         return bool(PARAMETERS.search(" ".join(cells[:column])))
+    if cells[column] in ("n", "N") and not sight.round:
+        return False  # cases that were left
     return bool(DESIGN_COLUMN.fullmatch(cells[column]))
 
 
@@ -151,6 +162,7 @@ def header_of(sight: Sight) -> list[str]:
             cells = [CLUTTER.sub(" ", cell).strip() for cell in row.split(CELL)]
             if header and any(BARE_VALUE.match(cell) for cell in cells[1:]):
                 break
-            header = cells if len(cells) > 1 else header
+            if len(cells) > 1:
+                header = [cell or (header[index] if index < len(header) and not any(cells[:index]) else "") for index, cell in enumerate(cells)]
         sight.reading.headers[opened] = header
     return sight.reading.headers[opened]
