@@ -7,7 +7,7 @@ import re
 from audit.numbers.cues import UNIT, Cue, I
 
 CONFIDENCE = Cue(
-    r"[\s\u00a0-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
+    r"[\s\u00a0}\])-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
     I,
 )
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
@@ -25,7 +25,7 @@ LINKED_DESIGN = Cue(
     I,
 )  # fmt: skip
 QUALIFIED = Cue(
-    r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I
+    r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|(?<!to )within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I
 )
 SPAN = Cue(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
 CONDITIONAL = Cue(r"\b(?:when|if|whenever|assuming|suppose|provided|where|let|given|once|unless|until|at|under|using|after|within|beyond|with)\b", I)
@@ -38,14 +38,14 @@ HARDWARE = Cue(
 )
 WEAK_DESIGN = Cue(
     r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|over|rates? of)"
-    r"\s*(?:runs?\s|ranges?\s|varies\s)?(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*$",
+    r"\s*(?:runs?\s|ranges?\s|varies\s)?(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*[$]?$",
     I,
 )  # fmt: skip
 ORDINAL = Cue(
     r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b"
 )
-PRODUCT = Cue(r"\s*(?:[A-Za-zμµ]{1,2}\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
-FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
+PRODUCT = Cue(r"\s*(?:(?:[A-Za-zμµ]{1,2}|micron|px|pixels?)\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
+FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|micron|px|pixels?|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
 SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
 """What was done with the things that a bound picks out."""
 BOUNDED = Cue(r"\b(?:\w+er than|below|above|under|over|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
@@ -91,7 +91,7 @@ STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|h
 DRAWN_FROM = Cue(r"\b(?:from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
 AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>(]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
 PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|stir|warm|ramp|optimi|initiali|choos|chose|clip|default)", I)
-LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed) as\b[^.;]{0,60}$", I)
+LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed|grouped) (?:as|into)\b[^.;]{0,60}$", I)
 EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)
 POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hours?|days?|weeks?|months?|years?|h|(?:\w+\s)?cycles|passages)\b", I)
 FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the|is|was|are|were|reach\w*|mean|median|average)\b)[^,;:.\d]){0,60}$|(?:[;:(]|,\s+(?:and|but|while))\s*at\s+(?:an?\s+)?(?:[A-Za-z]+\s+){0,2}\$?$|^\W*With\s+an?\s+[^,;:.]{0,50}\bof\s*$")
@@ -129,7 +129,7 @@ BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s
 IF_BOUND = Cue(r"\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I)
 DEFINES_BOUND = Cue(r"\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I)
 MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I)
-MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I)
+MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I)
 OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I)
 REWARD = Cue(r"\b(?:bonus|reward|payment|payoff|fee|prize|cents?|dollars?|euros?|credits|pounds)\b|[£€]|\\[$]", I)
 SHARED_OUT = Cue(
@@ -154,9 +154,9 @@ ASSERTED = Cue(
 )  # fmt: skip
 COUNTED_OUT = Cue(r"\b(?:contain(?:s|ed|ing)?|compris\w+|into|across|consumes?|is|was|are|were|be|of|only|total|than|by|to|there (?:are|were|was|is)|and|,|ha[sd]|have)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*$|\[\s*$|[(]$", I)
 TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
-SET_TO = Cue(r"\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I)
+SET_TO = Cue(r"\b(?:fixed|set|held|kept) (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I)
 GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I)
-PARAMETERS_ARE = Cue(r"\b(?:parameters|settings|configurations?|values used)(?:\s+(?:were|are|used)\b|:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I)
+PARAMETERS_ARE = Cue(r"(?:\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b|parameters:|settings:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I)
 ENGAGED = Cue(r"\b(?:recruit(?:ed|ing)?|enrol(?:l)?(?:ed|ing)?|invit(?:ed|ing)|hir(?:ed|ing)|survey(?:ed|ing)|interview(?:ed|ing)|split(?:ting)? [a-z ]{0,40}into|divid(?:ed|ing) [a-z ]{0,40}into|partition(?:ed|ing)? [a-z ]{0,40}into)\s+(?:a (?:total|sample) of\s+)?[$~≈]?$", I)
 SOME_OF = Cue(r"\b(?:the|these|its|their|our)\s+(?:first|last|next|top|bottom|nearest|closest|leading)\s+[$]?$|\b(?:label|rank|take|use|consider|analy[sz]e|plot|show|choose|pick|sort|keep)(?:s|ed|ing)?\s+the\s+[$]?$", I)
 DONE_TO = Cue(
@@ -165,7 +165,7 @@ DONE_TO = Cue(
 )  # fmt: skip
 SWEPT = Cue(r"\b(?:from|between|in the range(?: of)?|range of|ranging from)\s+(?:\S+\s*[a-zA-Z°\^\u200b/$]{0,8}\s*(?:to|and|--?|\u2013)\s*)?[$~≈]?$", I)
 SWEPT_UNIT = Cue(r"[\s\u2009\u00a0$]*(?:\^?°\u200b?\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[kMGT]?eV|[hkMG]?Pa|[mµ]?T|[nµm]M|nm)(?![A-Za-z])")
-CHANGES = Cue(r"\b(?:increas|decreas|rais|r[io]s|f[ae]ll|dropp?|chang|improv|reduc|shift|grow|grew|declin|weaken|linear|strengthen|widen|narrow|mov|rang(?:ed|es)|var(?:ied|ies)|span)\w*\b[^.;,]{0,50}$", I)
+CHANGES = Cue(r"\b(?:increas|decreas|rais|r[io]s|f[ae]ll|dropp?|chang|improv|reduc|shift|grow|grew|declin|weaken|linear|strengthen|widen|narrow|mov|rang(?:ed|es|ing)|var(?:ied|ies)|span)\w*\b[^.;,]{0,50}$", I)
 CAPTION_ASSERTS = Cue(r"\b(?:f[oi]und|yields?|results? in|show(?:s|ed)? that|reach(?:es|ed)|achiev\w+|outperform\w*|increas(?:es|ed)|decreas(?:es|ed)|drops?|falls?|rises?|obtain(?:s|ed)|recover\w*|is|was|has|had|linear trend)\b", I)
 GOVERNED = Cue(r"\b(?:with|of|for|using|on|in|every|each|an?|the|(?:we|I)\s+(?!report|found|find|saw|see|got|get)\w+)\s+(?:(?:about|approximately|roughly|around|some|over|all|another|additional|same|further)\s+)*[$~≈]?$", I)
 """What stands before a number that is part of how a thing was done."""
@@ -178,5 +178,13 @@ MEASURED_NOUN = Cue(r"\b(?:auc|auroc|tpr|fpr|tnr|sensitivity|specificity|rmse|ma
 AFTER_LOSING = Cue(r"\b(?:after|by|upon)\s+(?:excluding|removing|dropping|discarding|losing)\s+(?:the\s+|a further\s+|another\s+)?[$]?$", I)
 FOR_A_REASON = Cue(r"[\s\u00a0$]*(?:[\w-]+\s+){1,3}(?:with|without|due|because|that|which|who|whose|for|lost|missing)\b", I)
 PEAKS_AT = Cue(r"\b(?:peak\w*|correlat\w+|maxim\w+|minim\w+|strongest|largest|highest|lowest|f[oi]und|occur\w*|appear\w*|emerg\w*|revealed|located|detected)\s+(?:\w+\s+)?at\s+\w+[\s$]*(?:\d+\s*(?:,|and|or|to|--?|\u2013)\s*)*$", I)
-NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?$")
+NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
 SUSPENDED = Cue(r"-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
+VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I)
+SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I)
+HYPHEN_UNIT = Cue(rf"-{UNIT}(?![A-Za-z])[\s\u00a0]+(?=[A-Za-z])")
+SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:grid|windows?|intervals?|bins?|cadence|steps?|horizons?|time-?outs?|blocks?|epochs?|period|delay|pulses?|buffer|cell size|mesh|resolution|sampling|exposures?|filter|cut-?off|onwards?)\b")
+"""A measure before a noun that somebody sets, whatever the sentence tells."""
+EFFECT_LABEL = Cue(r"[\s$]*\((?:very )?(?:small|medium|large|weak|strong|moderate|negligible|trivial|low|high)\)", I)
+CAN_BE = Cue(r"\b(?:can|may)\s+(?:only\s+)?(?:be|take)\s+(?:set to\s+|one of\s+|either\s+|the values?\s+)?[$\\{\[(]*\s*$|\btak(?:es?|ing)\s+(?:the\s+|on\s+)?values?(?:\s+(?:in|of|from))?\s*[$\\{\[(]*\s*$", I)
+LISTED_SIZES = Cue(r"\b(?:widths?|depths?|sizes?|dimensions?|layers?|units|channels|lengths?|kernels?)\s*(?:of|=|:)?\s*\$?[\[({]$", I)

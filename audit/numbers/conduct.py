@@ -39,7 +39,9 @@ def is_arranged(sight: Sight) -> object:
         return False
     if choices.SET_TO.search(sight.lead) or choices.GIVEN.search(sight.lead) or choices.PARAMETERS_ARE.search(sight.lead):
         return True
-    if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.SUSPENDED.match(sight.after)):
+    if choices.SAMPLED_FROM.search(sight.lead) or (choices.VARIED.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))):
+        return True
+    if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.CAN_BE.search(sight.lead) or choices.LISTED_SIZES.search(sight.lead) or choices.SUSPENDED.match(sight.after)):
         return True
     if sight.integer and (choices.ENGAGED.search(sight.lead) or (sight.round and choices.SOME_OF.search(sight.lead))) and not choices.TOLD_APART.match(sight.after):
         return True
@@ -68,7 +70,9 @@ def is_protocol(sight: Sight) -> object:
         return False
     if choices.SET_NOUN.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
         return True
-    if choices.SWEPT.search(sight.lead) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
+    if not sight.literal.percent and (choices.SET_AFTER.match(sight.after) or (choices.HYPHEN_UNIT.match(sight.after) and not choices.CHANGE.match(sight.after))):
+        return True
+    if sight.round and choices.SWEPT.search(sight.lead) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
         return True
     return not sight.claims and not sight.literal.percent and is_chosen(sight) and choices.SIZED_NOUN.search(sight.lead)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from audit.numbers import cues
+from audit.numbers import choices, cues
 from audit.numbers.literals import parse_decimal
 from audit.numbers.references import DEFINERS
 from audit.numbers.sight import REACH, Sight
@@ -31,7 +31,7 @@ def is_statistic(sight: Sight) -> object:
     found = cues.STATISTIC.search(sight.left)
     if not found and sight.literal.kind == "decimal" and cues.RELATION.search(sight.left) and cues.WITH_P.match(sight.text[sight.literal.end : sight.literal.end + 40]):
         return True
-    if not found or (found["symbol"] in "pP" and is_level(sight)):
+    if not found or choices.EFFECT_LABEL.match(sight.after) or (found["symbol"] in "pP" and is_level(sight)):
         return False
     if found["symbol"] in LETTERS and (found["relation"] in "<>≤≥" or PRODUCT.match(sight.right)):
         return False
@@ -154,7 +154,7 @@ def is_sigma(sight: Sight) -> object:
 
 def is_found_value(sight: Sight) -> object:
     """`symbol = number` closing an inline formula, in a sentence about an outcome."""
-    if sight.formula is None:
+    if sight.formula is None or choices.DISTRIBUTION.search(sight.text[max(0, sight.formula[0] - REACH) : sight.formula[0]].replace("\n", " ")):
         return False
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)

@@ -35,7 +35,7 @@ OF_PARAMETERS = re.compile(
 FOUND_PARAMETERS = re.compile(r"\b(?:estimat|fit|best|deriv|posterior|infer|recover|result|compar|accura|perform|effect|ablat|measur|error|score|different|across|varying|under|between|runtime|time)\w*", re.IGNORECASE)
 SETTING_ROW = re.compile(
     r"(?:\\?#\s*|\S+\s+|(?:max(?:imum|\.)?|min(?:imum|\.)?|initial|total|number of|no\. of)\s+)*(?:tolerance|learning rate|batch size|epochs?|drop-?out(?: rate)?|optimi[sz]er|weight decay|momentum|hidden (?:size|units|dimension|layers)|attention heads|random seed|seed|warm-?up(?: steps)?|(?:expansion )?order|"
-    r"quadrature points|threshold|cut-?off|bandwidth|window(?: size| length)?|step size|time ?step|iterations|restarts|estimators|patience|sampling (?:rate|frequency)|context length|sequence length|vocabulary size|kernel size|stride|grid (?:size|spacing)|population size|mutation rate|discount factor|gradient clipping|replications)\s*(?:\([^)]*\)|\[[^\]]*\]|\$[^$]*\$|[A-Za-z]{0,2})?",
+    r"quadrature points|threshold|cut-?off|bandwidth|window(?: size| length)?|step size|time ?step|iterations|restarts|estimators|patience|(?:sampling )?cadence|sampling (?:rate|frequency|interval|cadence)|context length|sequence length|vocabulary size|kernel size|stride|grid (?:size|spacing)|population size|mutation rate|discount factor|gradient clipping|replications)\s*(?:\([^)]*\)|\[[^\]]*\]|\$[^$]*\$|[A-Za-z]{0,2})?",
     re.IGNORECASE,
 )
 """A row's label that names something set."""
