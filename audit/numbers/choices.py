@@ -146,6 +146,8 @@ SET_NOUN = Cue(
     I,
 )  # fmt: skip
 SIZED_NOUN = Cue(r"\b(?:radius|radii|diameter|thickness|height|mass|charge|volume|pressure|speed|frequency|power|permittivity|duration|period|interval|length|width|delay|distance|depth|weight|amplitude|angle)s?\s*(?:of|=|:|\()?\s*(?:about|approximately|roughly)?\s*[$~≈]?$", I)
+HAS_BUT = Cue(r"\b(?:has|have|had|host\w*|having|shows?|with a (?:total|mean|median))\b[^.;,]{0,50}$", I)
+"""What a thing turned out to have."""
 UNDER = Cue(r"\b(?:with|for|at|using|under|after|over|from|per)\s+(?:an?\s+|the\s+)?(?:[A-Za-z-]+\s+){0,2}(?:of\s+)?[$~≈]?$|=\s*\$?$", I)
 ASSERTED = Cue(
     r"\b(?:f[oi]und|finds|yield(?:s|ed)?|result(?:ed|s) in|total of|shows?|showed|g[ai]ves?|reveal(?:s|ed)?|identified|remained|reach(?:es|ed)|achiev(?:es|ed)|attain(?:s|ed)|mean age|median|on average|(?:left|leaving)|took|takes|lasted|returned|responded|completed|observed?|obtained|"
@@ -153,14 +155,14 @@ ASSERTED = Cue(
     I,
 )  # fmt: skip
 COUNTED_OUT = Cue(r"\b(?:contain(?:s|ed|ing)?|compris\w+|into|across|consumes?|is|was|are|were|be|of|only|total|than|by|to|there (?:are|were|was|is)|and|,|ha[sd]|have)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*$|\[\s*$|[(]$", I)
-TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
+TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:\d|the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
 SET_TO = Cue(r"\b(?:fixed|set|held|kept) (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I)
 GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I)
 PARAMETERS_ARE = Cue(r"(?:\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b|parameters:|settings:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I)
 ENGAGED = Cue(r"\b(?:recruit(?:ed|ing)?|enrol(?:l)?(?:ed|ing)?|invit(?:ed|ing)|hir(?:ed|ing)|survey(?:ed|ing)|interview(?:ed|ing)|split(?:ting)? [a-z ]{0,40}into|divid(?:ed|ing) [a-z ]{0,40}into|partition(?:ed|ing)? [a-z ]{0,40}into)\s+(?:a (?:total|sample) of\s+)?[$~≈]?$", I)
 SOME_OF = Cue(r"\b(?:the|these|its|their|our)\s+(?:first|last|next|top|bottom|nearest|closest|leading)\s+[$]?$|\b(?:label|rank|take|use|consider|analy[sz]e|plot|show|choose|pick|sort|keep)(?:s|ed|ing)?\s+the\s+[$]?$", I)
 DONE_TO = Cue(
-    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?(?:\w+\s+)?(?!(?:reduc|increas|improv|decreas|lower|rais|f[oi]und|observ|estimat|measur|determin|calculat|comput|report|detect|identif|attribut|associat|correlat|relat|compar|limit|affect|explain|predict|expect|reproduc|reach|achiev|recover)\w*\s)\w+(?:ed|set|cut|run|held|kept|put|built|spun|fed|grown)\s+(?:to|at|every|with|by|in|into|over|on|for|from|under|using)\s+(?:an?\s+|the\s+|about\s+|approximately\s+)?[$~≈±]?\s*$",
+    r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?(?:\w+\s+)?(?!(?:reduc|increas|improv|decreas|lower|rais|f[oi]und|observ|estimat|measur|determin|calculat|comput|report|detect|identif|attribut|associat|correlat|relat|compar|limit|affect|explain|predict|expect|reproduc|reach|achiev|recover)\w*\s)\w+(?:ed|set|cut|run|held|kept|put|built|spun|fed|grown)\s+(?P<how>to|at|every|with|into|over|on|for|from|under|using|in)\s+(?:an?\s+|the\s+|about\s+|approximately\s+)?[$~≈±]?\s*$",
     I,
 )  # fmt: skip
 SWEPT = Cue(r"\b(?:from|between|in the range(?: of)?|range of|ranging from)\s+(?:\S+\s*[a-zA-Z°\^\u200b/$]{0,8}\s*(?:to|and|--?|\u2013)\s*)?[$~≈]?$", I)

@@ -45,9 +45,19 @@ def is_arranged(sight: Sight) -> object:
         return True
     if sight.integer and (choices.ENGAGED.search(sight.lead) or (sight.round and choices.SOME_OF.search(sight.lead))) and not choices.TOLD_APART.match(sight.after):
         return True
-    if not sight.literal.percent and (sight.plain_decimal or (sight.integer and sight.round)) and choices.DONE_TO.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
+    if is_done(sight):
         return True
     return choices.MUST.search(sight.lead) or choices.MULTIPLIED.search(sight.lead) or (choices.OFFERED.search(sight.lead) and choices.REWARD.search(sight.lead[-30:] + sight.after[:20]))
+
+
+def is_done(sight: Sight) -> object:
+    """To what, at what or with what something was done, outside sections of results: `was kept at 30`, `were coated with 5`."""
+    if sight.section == "result" or sight.literal.percent or not (sight.plain_decimal or (sight.integer and sight.round)):
+        return False
+    found = choices.DONE_TO.search(sight.lead)
+    if not found or (found["how"] in ("in", "on", "from") and sight.section != "method"):
+        return False
+    return not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))
 
 
 def is_allotted(sight: Sight) -> object:
@@ -74,7 +84,9 @@ def is_protocol(sight: Sight) -> object:
         return True
     if sight.round and choices.SWEPT.search(sight.lead) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
         return True
-    return not sight.claims and not sight.literal.percent and is_chosen(sight) and choices.SIZED_NOUN.search(sight.lead)
+    if sight.claims or sight.literal.percent or sight.section == "result" or not is_chosen(sight):
+        return False
+    return choices.SIZED_NOUN.search(sight.lead) and not choices.HAS_BUT.search(sight.lead)
 
 
 def is_told_in_caption(sight: Sight) -> object:
