@@ -27,7 +27,7 @@ LINKED_DESIGN = Cue(
 QUALIFIED = Cue(
     r"\b(?:at (?:most|least)|up to|every|per|each|first|last|next|(?<!to )within|maximum|minimum|limit|target|split)\s*(?:of|is|to)?\s*(?:the)?\s*$", I
 )
-SPAN = Cue(r"(?<!lasted )(?<!lasts )\b(?:over|across|averaged over|for)\s*$", I)
+SPAN = Cue(r"(?<!lasted )(?<!lasts )(?<!of )(?<!yield )(?<!than )(?<!with )\b(?:over|across|averaged over|for)\s*$", I)
 CONDITIONAL = Cue(r"\b(?:when|if|whenever|assuming|suppose|provided|where|let|given|once|unless|until|at|under|using|after|within|beyond|with)\b", I)
 CLAUSE = Cue(r"(?:^|[,;:(\u2014]|--)\s*(?:and\s+|or\s+|but\s+|e\.g\.,?\s+|that is,\s+)?(?:when|if|whenever|assuming|suppose|provided|where|let|given that|once|unless|until)\b[^,;:]*$", I)
 """A clause that says under which condition something holds."""
@@ -37,7 +37,7 @@ HARDWARE = Cue(
     I,
 )
 WEAK_DESIGN = Cue(
-    r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|over|rates? of)"
+    r"\b(?:widths?|depths?|dimensions?|sizes?|lengths?|durations?|intervals?|concentrations?|doses?|dosage|temperatures?|voltage|spacing|resolution|steps?|nodes?|layers?|heads?|aged|scales?|(?<!of )(?<!than )(?<!yield )over|rates? of)"
     r"\s*(?:runs?\s|ranges?\s|varies\s)?(?:of|=|is|are|at|between|from|:)*\s*(?:about|approximately)?\s*[$]?$",
     I,
 )  # fmt: skip
@@ -48,7 +48,7 @@ PRODUCT = Cue(r"\s*(?:(?:[A-Za-zμµ]{1,2}|micron|px|pixels?)\s*|\^?°\s*\u200b?
 FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|micron|px|pixels?|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
 SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
 """What was done with the things that a bound picks out."""
-BOUNDED = Cue(r"\b(?:\w+er than|below|above|under|over|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
+BOUNDED = Cue(r"\b(?:\w+er than|less than|more than|below|above|under|over|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
 SUBJECT_BOUND = Cue(r"^\W*(?:(?:the|all|any|every)\s+)?(?:\w+\s+)?\w+\s+(?:under|below|above|older than|younger than|aged)\s*$", I)
 HEADED = r"(?:condition|treatment|group|arm|variant|configuration|regime|scenario|set-?up|setting|version|mode|protocol)\b(?!\s+(?:effects?|differences?)\b)"
 NAMES_CONDITION = Cue(rf"[\s\u00a0$-]*(?:%|[A-Za-z]+)?(?:\s?/\s?\d+\s[a-z]+)?[\s-]{HEADED}", I)
@@ -82,7 +82,7 @@ WITH_THINGS = Cue(r"[\s$]*[a-z-]+(?:\s[a-z]+)?,")
 IS = Cue(r"\b(?:is|was|are|were)\s+(?:(?:of|about|around|only|roughly|approximately|nearly|almost|over|just|on average)\s+)*[$~≈\s]*$", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
-HOLDING = Cue(r"\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
+HOLDING = Cue(r"(?<!final )(?<!resulting )(?<!remaining )\bdata ?sets? of[^.;]{0,60}$|\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
@@ -97,7 +97,7 @@ POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hou
 FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the|is|was|are|were|reach\w*|mean|median|average)\b)[^,;:.\d]){0,60}$|(?:[;:(]|,\s+(?:and|but|while))\s*at\s+(?:an?\s+)?(?:[A-Za-z]+\s+){0,2}\$?$|^\W*With\s+an?\s+[^,;:.]{0,50}\bof\s*$")
 """A condition that stands before the sentence it belongs to."""
 SIZED = Cue(rf"[\s\u2009\u00a0-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:thick|wide|long|high|deep|tall|apart|in (?:diameter|length|width|height|thickness|depth|size|radius))\b")
-LEGEND = Cue(r"\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
+LEGEND = Cue(r"\b(?:lines?|bars?|bands?|contours?)\b[^.;\d]{0,40}\b(?:mark|show|indicate|represent|denote|delimit)\b[^.;]{0,12}±\s*$|\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
 SHADED = Cue(r"\s*(?:SDs?|SEs?|SEM|s\.?\s?[de]\.?(?:m\.?)?|standard (?:deviations?|errors?)|sigma|\\sigma|σ)(?![A-Za-z])", I)
 BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
 CLASS_BOUND = Cue(r"\b(?:class|grade|stage|group|category|level|tier|quartile|tertile)\s+(?:[ivx]+|[a-d]|\d)\s*\((?:above|below|over|under)?[\s$]*(?:[-\u2212]?\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?[-\u2212$]*$|\((?:above|below|over|under)\s*[-\u2212$]*$", I)
@@ -133,7 +133,7 @@ MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|downscal\w+|upscal\w+|scal
 OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I)
 REWARD = Cue(r"\b(?:bonus|reward|payment|payoff|fee|prize|cents?|dollars?|euros?|credits|pounds)\b|[£€]|\\[$]", I)
 SHARED_OUT = Cue(
-    r"[\s\u00a0$]*(?:of\s+(?:[\w-]+\s+){1,5})?(?:(?:is|are|was|were)\s+)?(?:randomly\s+)?(?:(?:split|used|held|reserved|saved|assigned|allocated|withheld|kept|set aside|drawn|sampled|chosen|selected|masked|hidden|served?)\b|(?:to|for|as)\s+(?:the\s+)?(?:validation|test\w*|train\w*|development|calibration|evaluation)\b)",
+    r"[\s\u00a0$]*(?:\([^()]{0,18}\)\s*)?(?:of\s+(?:[\w-]+\s+){1,5})?(?:(?:is|are|was|were)\s+)?(?:randomly\s+)?(?:(?:split|used|held|reserved|saved|assigned|allocated|withheld|kept|set aside|drawn|sampled|chosen|selected|masked|hidden|served?)\b|(?:to|for|as)\s+(?:the\s+)?(?:validation|test\w*|train\w*|development|calibration|evaluation)\b)",
     I,
 )  # fmt: skip
 APPLIED_TO = Cue(r"\b(?:(?:delivered|applied|presented|given|shown|trained|fitted|tuned)\s+(?:on|to|in)|(?:we|then|here|and)\s+(?:randomly\s+)?(?:censor|mask|hide|hold out|withh[eo]ld|sample|subsample|drop|remove|keep|retain|select|prune|assign|corrupt)(?:e?d)?|keeping|masking|pruning|holding out|withholding)\s+(?:only\s+|the\s+(?:first|last|top|bottom)\s+)?\$?$|\b(?:the|using|taking|instead of the)\s+(?:first|last|top|bottom|remaining)\s+\$?$", I)
@@ -172,16 +172,16 @@ CAPTION_ASSERTS = Cue(r"\b(?:f[oi]und|yields?|results? in|show(?:s|ed)? that|rea
 GOVERNED = Cue(r"\b(?:with|of|for|using|on|in|every|each|an?|the|(?:we|I)\s+(?!report|found|find|saw|see|got|get)\w+)\s+(?:(?:about|approximately|roughly|around|some|over|all|another|additional|same|further)\s+)*[$~≈]?$", I)
 """What stands before a number that is part of how a thing was done."""
 LEFT_OUT = Cue(r"\b(?:excluding|except(?:ing)?(?: for)?|ignoring|omitting|discarding|masking|rejecting|keeping only|restricted to)\s+(?:all\s+|the\s+|those\s+)?[$~≈<>≤≥]*\s*$", I)
-ONLY_WITH = Cue(r"\bonly\s+(?:includ|consider|keep|kept|retain|analy[sz]|us|select|look|tak|accept|count)\w*\b[^.;]{0,60}\b(?:below|above|under|over|within|between|than|least|most|exceeding)\s*[$≈]?$", I)
+ONLY_WITH = Cue(r"\bonly\b[^.;]{0,120}\b(?:at least|at most|no more than|no less than)\s*[$≈]?$|\bonly\s+(?:includ|consider|keep|kept|retain|analy[sz]|us|select|look|tak|accept|count)\w*\b[^.;]{0,60}\b(?:below|above|under|over|within|between|than|least|most|exceeding)\s*[$≈]?$", I)
 THEREBY = re.compile(r",?\s(?:resulting in|leading to|yielding|giving|corresponding to|which (?:result|lead|correspond|yield|g[ai]v)\w*)\b")
 """What follows from a choice is told behind it."""
-MEASURED_NOUN = Cue(r"\b(?:auc|auroc|tpr|fpr|tnr|sensitivity|specificity|rmse|mae|f1|f-score|run-?time|latency|overhead|throughput|accuracy|precision|recall|speed-?up|correlation|coefficient|p-value|loss|yield|survival|prevalence|incidence)s?\s+(?:of|=|is|was|were)\s*[$~≈]?$|\b(?:average|mean|median|measured|observed|estimated)\s+(?!of\b|over\b)(?:[a-z-]+\s+){1,2}of\s*[$~≈]?$", I)
+MEASURED_NOUN = Cue(r"\b(?:auc|auroc|tpr|fpr|tnr|sensitivity|specificity|rmse|mae|f1|f-score|run-?time|latency|overhead|throughput|accuracy|precision|recall|speed-?up|correlation|coefficient|p-value|loss|yield|survival|prevalence|incidence)s?(?:\s+\(\w+\))?[\s$]*(?:of|=|is|was|were|\(|:)\s*[$~≈]?$|\b(?:average|mean|median|measured|observed|estimated)\s+(?!of\b|over\b)(?:[a-z-]+\s+){1,2}of\s*[$~≈]?$", I)
 """What nobody sets."""
 AFTER_LOSING = Cue(r"\b(?:after|by|upon)\s+(?:excluding|removing|dropping|discarding|losing)\s+(?:the\s+|a further\s+|another\s+)?[$]?$", I)
 FOR_A_REASON = Cue(r"[\s\u00a0$]*(?:[\w-]+\s+){1,3}(?:with|without|due|because|that|which|who|whose|for|lost|missing)\b", I)
 PEAKS_AT = Cue(r"\b(?:peak\w*|correlat\w+|maxim\w+|minim\w+|strongest|largest|highest|lowest|f[oi]und|occur\w*|appear\w*|emerg\w*|revealed|located|detected)\s+(?:\w+\s+)?at\s+\w+[\s$]*(?:\d+\s*(?:,|and|or|to|--?|\u2013)\s*)*$", I)
 NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
-SUSPENDED = Cue(r"-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
+SUSPENDED = Cue(r"-[a-z]+\s+(?:thresholds?|cut-?offs?|limits?|windows?|rules?|minimum|maximum)\b|-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
 VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I)
 SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I)
 HYPHEN_UNIT = Cue(rf"-{UNIT}(?![A-Za-z])[\s\u00a0]+(?=[A-Za-z])")
@@ -189,4 +189,8 @@ SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a
 """A measure before a noun that somebody sets, whatever the sentence tells."""
 EFFECT_LABEL = Cue(r"[\s$]*\((?:very )?(?:small|medium|large|weak|strong|moderate|negligible|trivial|low|high)\)", I)
 CAN_BE = Cue(r"\b(?:can|may)\s+(?:only\s+)?(?:be|take)\s+(?:set to\s+|one of\s+|either\s+|the values?\s+)?[$\\{\[(]*\s*$|\btak(?:es?|ing)\s+(?:the\s+|on\s+)?values?(?:\s+(?:in|of|from))?\s*[$\\{\[(]*\s*$", I)
-LISTED_SIZES = Cue(r"\b(?:widths?|depths?|sizes?|dimensions?|layers?|units|channels|lengths?|kernels?)\s*(?:of|=|:)?\s*\$?[\[({]$", I)
+LISTED_SIZES = Cue(r"\b(?:widths?|depths?|sizes?|dimensions?|layers?|units|channels|lengths?|kernels?)\s*(?:of|=|:|is|are|was|were)?\s*\$?[\[({]$", I)
+SPLIT = Cue(r"\b(?:train\w*|valid\w*|test|held-?out|calibration|development)(?: set| split)?[\s$=]*\d[\d.]*\s*%?[\s(]*$", I)
+"""One of the parts into which data were split."""
+FOR_SPLIT = Cue(r"\W*\)\s*(?:for|to|in|as)\s+(?:the\s+)?(?:train|valid|test|calibrat|develop)", I)
+POINTS = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u00a0-]*percentage[\s-]points?\b", I)

@@ -103,7 +103,7 @@ YEAR_BEFORE = Cue(
     rf"{MONTHS})|\b[A-Z]{{3,}}|,|\(|al\.?,?|;|[\u2013-]|{CITE}|©|'|\d{{4}}\s?/)[\s\u00a0]*$"
 )
 YEAR_AFTER = Cue(
-    r"[\s\u00a0]*(?:$|[(.),;:\]\u2013-]|(?:and|to|by|we|the|was|were|through|when|had|in|for|with|it|they|as|at|by)\b|[A-Z\ue000-\ue00f])"
+    r"[\s\u00a0]*(?:$|[(.),;:\]\u2013-]|(?:and|to|by|we|the|was|were|through|when|had|in|for|with|it|they|as|at|by|until|till|growing|season|seasons)\b|[A-Z\ue000-\ue00f])"
 )
 
 STATISTIC = Cue(
@@ -118,7 +118,7 @@ STATISTIC_NAME = Cue(r"\b(?:(?:odds|hazards?|risk|rate|incidence) ratio|relative
 ON_AVERAGE = Cue(rf"[\s\u2009\u00a0$]*(?:%|{UNIT}|[a-z-]+)?[\s\u00a0$]*,?\s*on average\b", I)
 SAMPLE = Cue(r"(?:^|[^A-Za-z\\])(?P<symbol>\\?[nNkKmTLBSJ])(?:_\S{1,12})?\u200b?\s*[=≥≤<>]\s*$")
 CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?!total|sum|combined|mean|average|maximum|median|typical|throughput|latency|execution|accuracy|precision|recall|perplexity|significance|probability|success|yield|gain|speed-?up|error|score|overhead|correlation|value|(?:theoretical|experimental|reported|measured|observed)\b)(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
-CATALOGUED = Cue(r"\b[A-Z]{2,}[\s\u00a0-]$")
+CATALOGUED = Cue(r"\b(?!(?:IQR|SD|SE|SEM|CI|RMSE|MAE|MSE|MAPE|AUC|AUROC|OR|HR|RR|PSNR|BLEU|FID|BIC|AIC)\b)[A-Z]{2,}[\s\u00a0-]$")
 ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
 YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
 EARLY_YEAR = Cue(r"\b(?:in|since|until|circa|ca\.|AD|dated?|from|around|anno)[\s\u00a0]$|\b1[5-8]\d\d[\s\u00a0]*(?:to|and|--?|\u2013)[\s\u00a0]*$")
@@ -203,6 +203,6 @@ BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s
 SLOPES = Cue(r"\b(?:slopes?|exponents?|powers?|scalings?)\b(?:of|and|or|[-\u2212\d/,\s])*$", I)
 COMPARATIVE = Cue(
     r"[\s\u2009\u00a0$-]*(?:(?:×|x|times|-?fold)[\s\u00a0$]+(?:\w+\s+)?(?:fewer|more|faster|slower|higher|lower|less|larger|smaller|better|worse|as|the|tighter|greater|cheaper)\b"
-    r"|(?:(?!or\b|and\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
+    r"|(?:(?!or\b|and\b|to\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
 )
 """A difference that was found."""

@@ -51,7 +51,7 @@ def is_measured_noun(sight: Sight) -> object:
         return True
     if choices.STRONG_COUNT.match(sight.after) and choices.DRAWN_FROM.search(sight.before[-20:]):
         return True
-    return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight)
+    return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight) and not choices.POINTS.match(sight.after)
 
 
 def is_lost(sight: Sight) -> object:
@@ -139,7 +139,7 @@ def names_condition(sight: Sight) -> object:
 
 def is_condition(sight: Sight) -> object:
     """Under which something is measured: `with a load of 3`, `at x = 0.4`, `9.4 T in all experiments`."""
-    if not sight.prose:
+    if not sight.prose or is_lost(sight):
         return False
     if sight.literal.percent:
         if is_cause(sight):
@@ -188,6 +188,7 @@ def is_method_unit(sight: Sight) -> object:
         return True
     return (
         sight.prose
+        and not choices.MEASURED_NOUN.search(choices.RANGE_BEFORE.strip(sight.lead))
         and not (sight.literal.kind == "decimal" and (not sight.round or sight.lead.rstrip().endswith("=")))
         and cues.PHYSICAL.match(sight.unit)
         and not sight.claims
@@ -241,7 +242,7 @@ def is_method(sight: Sight) -> object:
     """In a section on methods, in a sentence without an outcome."""
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
-    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight)
+    return sight.section == "method" and not choices.MEASURED_NOUN.search(sight.lead) and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight)
 
 
 def is_dimension(sight: Sight) -> object:

@@ -106,6 +106,8 @@ def is_counted_out(sight: Sight) -> object:
     if not found:
         return False
     ahead, behind = before[: found.start()], sight.after.replace("$", "")
+    if choices.SPLIT.search(ahead[-40:]) or choices.FOR_SPLIT.match(behind):
+        return False
     if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
         return True
     if found["symbol"] == "n" and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):

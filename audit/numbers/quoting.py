@@ -34,7 +34,7 @@ WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 TURNS = re.compile(r";|\b(?:while|whereas|but|however|although|unlike)\b|\n\n")
 """Where another may begin to speak."""
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
-AGREES = re.compile(r"\b(?:as (?:much|many|high|low|large|fast|often) as|exceeds?|surpass\w*|outperform\w*|close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
+AGREES = re.compile(r"\b(?:correspond\w*|as (?:much|many|high|low|large|fast|often) as|exceeds?|surpass\w*|outperform\w*|close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
 OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
 POINTS_HERE = re.compile(r"\b(?:table|figure|fig\.|tab\.|appendix)\b", re.IGNORECASE)
 SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|close to|near|consistent|compar\w+|in line|similar\w*)\b")

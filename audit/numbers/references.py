@@ -57,6 +57,8 @@ def is_year(sight: Sight) -> object:
         return False
     if sight.integer and len(literal.text) == 2 and cues.YEAR_RANGE.search(sight.before[-10:]):
         return True
+    if sight.integer and re.fullmatch(r"20\d\d", literal.text) and cues.YEAR_RANGE.search(sight.before[-10:]) and not cues.PHYSICAL.match(sight.after):
+        return True
     if sight.integer and re.fullmatch(r"1[5-7]\d[1-9]", literal.text) and cues.EARLY_YEAR.search(sight.before[-24:]) and cues.YEAR_AFTER.match(sight.after):
         return True
     if not (sight.integer and re.fullmatch(r"(?:1[89]|20)\d\d|2100", literal.plain) and literal.text.isdigit()):
