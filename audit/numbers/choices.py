@@ -102,7 +102,7 @@ SHADED = Cue(r"\s*(?:SDs?|SEs?|SEM|s\.?\s?[de]\.?(?:m\.?)?|standard (?:deviation
 BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
 CLASS_BOUND = Cue(r"\b(?:class|grade|stage|group|category|level|tier|quartile|tertile)\s+(?:[ivx]+|[a-d]|\d)\s*\((?:above|below|over|under)?[\s$]*(?:[-\u2212]?\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?[-\u2212$]*$|\((?:above|below|over|under)\s*[-\u2212$]*$", I)
 """The bound of a class, in parentheses behind its name."""
-SELECTING = Cue(r"\b(?:we (?:\w+ )?(?:consider|select|restrict|limit|retain|include|exclude|discard|mask|flag|reject|require)|(?:considered|selected|restricted|limited|retained|included|excluded|discarded|masked|flagged|rejected|required)|(?:selecting|restricting|limiting|excluding|discarding|masking|rejecting|requiring))\b(?P<between>[^.;:]{0,60})\b(?:below|above|under|over|within|between|than|least|most|exceeding)[\s$≈]*$", I)
+SELECTING = Cue(r"\b(?:we (?:\w+ )?(?:consider|select|restrict|limit|retain|include|exclude|discard|mask|flag|reject|require)|(?:considered|selected|restricted|limited|retained|included|excluded|discarded|masked|flagged|rejected|required)|(?:selecting|restricting|limiting|excluding|discarding|masking|rejecting|requiring))\b(?P<between>[^.;:]{0,60})\b(?:below|above|under|over|within|between|than|least|most|exceeding)[\s$≈]*$", I, ("than", "below", "above", "under", "over", "within", "between", "least", "most", "exceeding"))
 DEVIATIONS = Cue(r"[\s$\u00a0]*(?:standard deviations?|SDs?\b|IQRs?\b|MADs?\b)", I)
 BOUND_WORD = re.compile(r"(?:beyond|outside|below|above|under|over|within|between|than|least|most|exceeding)[\s$≈]*$")
 ARTICLE = Cue(r"\b(?:an?|the|each|every)[\s$]*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013)[\s$]*)?$", I)
@@ -126,11 +126,11 @@ ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
 BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
-IF_BOUND = Cue(r"\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I)
-DEFINES_BOUND = Cue(r"\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I)
-MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I)
-MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I)
-OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I)
+IF_BOUND = Cue(r"\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I, ("if ", "whenever", "unless", "until"))
+DEFINES_BOUND = Cue(r"\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I, ("defin",))
+MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I, ("should", "must", "shall", "need", "have", "has", "had", "will"))
+MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I, (" by", " with"))
+OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I, ("earn", "win", "receive", "paid", "get", "lose"))
 REWARD = Cue(r"\b(?:bonus|reward|payment|payoff|fee|prize|cents?|dollars?|euros?|credits|pounds)\b|[£€]|\\[$]", I)
 SHARED_OUT = Cue(
     r"[\s\u00a0$]*(?:\([^()]{0,18}\)\s*)?(?:of\s+(?:[\w-]+\s+){1,5})?(?:(?:is|are|was|were)\s+)?(?:randomly\s+)?(?:(?:split|used|held|reserved|saved|assigned|allocated|withheld|kept|set aside|drawn|sampled|chosen|selected|masked|hidden|served?)\b|(?:to|for|as)\s+(?:the\s+)?(?:validation|test\w*|train\w*|development|calibration|evaluation)\b)",
@@ -138,7 +138,7 @@ SHARED_OUT = Cue(
 )  # fmt: skip
 APPLIED_TO = Cue(r"\b(?:(?:delivered|applied|presented|given|shown|trained|fitted|tuned)\s+(?:on|to|in)|(?:we|then|here|and)\s+(?:randomly\s+)?(?:censor|mask|hide|hold out|withh[eo]ld|sample|subsample|drop|remove|keep|retain|select|prune|assign|corrupt)(?:e?d)?|keeping|masking|pruning|holding out|withholding)\s+(?:only\s+|the\s+(?:first|last|top|bottom)\s+)?\$?$|\b(?:the|using|taking|instead of the)\s+(?:first|last|top|bottom|remaining)\s+\$?$", I)
 PROBABILITY = Cue(r"[\s\u00a0$]*(?:probability|chance|likelihood)\s+(?:that|of|to)\b", I)
-DISTRIBUTION = Cue(r"\b(?:distributions?|gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I)
+DISTRIBUTION = Cue(r"\b(?:distributions?|gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I, ("distribution", "gaussian", "normal", "prior", "noise", "exponential", "uniform", "poisson"))
 SET_NOUN = Cue(
     rf"\b(?:bandwidths?|time ?(?:frames?|windows?)|windows?(?: (?:length|size|width)s?)?|(?:grid |mesh |time |sampling )spacing|sampling intervals?|horizons?|wait(?:ing)? times?|time-?outs?|duty cycles?|(?:step )?increments?|smearing|"
     rf"(?:conversion|correction|scaling|safety|calibration|dilution|weighting|damping|penalty) (?:factor|value|term|constant|weight)s?|correction value|relaxation (?:time ?scale|time)s?|change sizes?|settling period|delay period|(?:time-averaged )?power per \w+|field of view|lags?|cut|pass energy|k-points?|supercell)"
@@ -156,9 +156,9 @@ ASSERTED = Cue(
 )  # fmt: skip
 COUNTED_OUT = Cue(r"\b(?:contain(?:s|ed|ing)?|compris\w+|into|across|consumes?|is|was|are|were|be|of|only|total|than|by|to|there (?:are|were|was|is)|and|,|ha[sd]|have)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*$|\[\s*$|[(]$", I)
 TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:\d|the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
-SET_TO = Cue(r"\b(?:fixed|set|held|kept) (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I)
-GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I)
-PARAMETERS_ARE = Cue(r"(?:\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b|parameters:|settings:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I)
+SET_TO = Cue(r"\b(?:fixed|set|held|kept) (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I, (" to", " at", " as"))
+GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I, ("given",))
+PARAMETERS_ARE = Cue(r"(?:\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b|parameters:|settings:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I, ("parameters", "settings", "configuration", "values used"))
 ENGAGED = Cue(r"\b(?:recruit(?:ed|ing)?|enrol(?:l)?(?:ed|ing)?|invit(?:ed|ing)|hir(?:ed|ing)|survey(?:ed|ing)|interview(?:ed|ing)|split(?:ting)? [a-z ]{0,40}into|divid(?:ed|ing) [a-z ]{0,40}into|partition(?:ed|ing)? [a-z ]{0,40}into)\s+(?:a (?:total|sample) of\s+)?[$~≈]?$", I)
 SOME_OF = Cue(r"\b(?:the|these|its|their|our)\s+(?:first|last|next|top|bottom|nearest|closest|leading)\s+[$]?$|\b(?:label|rank|take|use|consider|analy[sz]e|plot|show|choose|pick|sort|keep)(?:s|ed|ing)?\s+the\s+[$]?$", I)
 DONE_TO = Cue(
@@ -171,8 +171,8 @@ CHANGES = Cue(r"\b(?:increas|decreas|rais|r[io]s|f[ae]ll|dropp?|chang|improv|red
 CAPTION_ASSERTS = Cue(r"\b(?:f[oi]und|yields?|results? in|show(?:s|ed)? that|reach(?:es|ed)|achiev\w+|outperform\w*|increas(?:es|ed)|decreas(?:es|ed)|drops?|falls?|rises?|obtain(?:s|ed)|recover\w*|is|was|has|had|linear trend)\b", I)
 GOVERNED = Cue(r"\b(?:with|of|for|using|on|in|every|each|an?|the|(?:we|I)\s+(?!report|found|find|saw|see|got|get)\w+)\s+(?:(?:about|approximately|roughly|around|some|over|all|another|additional|same|further)\s+)*[$~≈]?$", I)
 """What stands before a number that is part of how a thing was done."""
-LEFT_OUT = Cue(r"\b(?:excluding|except(?:ing)?(?: for)?|ignoring|omitting|discarding|masking|rejecting|keeping only|restricted to)\s+(?:all\s+|the\s+|those\s+)?[$~≈<>≤≥]*\s*$", I)
-ONLY_WITH = Cue(r"\bonly\b[^.;]{0,120}\b(?:at least|at most|no more than|no less than)\s*[$≈]?$|\bonly\s+(?:includ|consider|keep|kept|retain|analy[sz]|us|select|look|tak|accept|count)\w*\b[^.;]{0,60}\b(?:below|above|under|over|within|between|than|least|most|exceeding)\s*[$≈]?$", I)
+LEFT_OUT = Cue(r"\b(?:excluding|except(?:ing)?(?: for)?|ignoring|omitting|discarding|masking|rejecting|keeping only|restricted to)\s+(?:all\s+|the\s+|those\s+)?[$~≈<>≤≥]*\s*$", I, ("ing ", "ed to"))
+ONLY_WITH = Cue(r"\bonly\b[^.;]{0,120}\b(?:at least|at most|no more than|no less than)\s*[$≈]?$|\bonly\s+(?:includ|consider|keep|kept|retain|analy[sz]|us|select|look|tak|accept|count)\w*\b[^.;]{0,60}\b(?:below|above|under|over|within|between|than|least|most|exceeding)\s*[$≈]?$", I, ("only",))
 THEREBY = re.compile(r",?\s(?:resulting in|leading to|yielding|giving|corresponding to|which (?:result|lead|correspond|yield|g[ai]v)\w*)\b")
 """What follows from a choice is told behind it."""
 MEASURED_NOUN = Cue(r"\b(?:auc|auroc|tpr|fpr|tnr|sensitivity|specificity|rmse|mae|f1|f-score|run-?time|latency|overhead|throughput|accuracy|precision|recall|speed-?up|correlation|coefficient|p-value|loss|yield|survival|prevalence|incidence)s?(?:\s+\(\w+\))?[\s$]*(?:of|=|is|was|were|\(|:)\s*[$~≈]?$|\b(?:average|mean|median|measured|observed|estimated)\s+(?!of\b|over\b)(?:[a-z-]+\s+){1,2}of\s*[$~≈]?$", I)
@@ -182,13 +182,13 @@ FOR_A_REASON = Cue(r"[\s\u00a0$]*(?:[\w-]+\s+){1,3}(?:with|without|due|because|t
 PEAKS_AT = Cue(r"\b(?:peak\w*|correlat\w+|maxim\w+|minim\w+|strongest|largest|highest|lowest|f[oi]und|occur\w*|appear\w*|emerg\w*|revealed|located|detected)\s+(?:\w+\s+)?at\s+\w+[\s$]*(?:\d+\s*(?:,|and|or|to|--?|\u2013)\s*)*$", I)
 NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
 SUSPENDED = Cue(r"-[a-z]+\s+(?:thresholds?|cut-?offs?|limits?|windows?|rules?|minimum|maximum)\b|-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
-VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I)
-SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I)
+VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I, ("var", "swe", "modif", "changing", "tun", "grid"))
+SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I, ("sampled", "drawn", "uniform", "random", "chosen", "selected", "picked"))
 HYPHEN_UNIT = Cue(rf"-{UNIT}(?![A-Za-z])[\s\u00a0]+(?=[A-Za-z])")
 SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:grid|windows?|intervals?|bins?|cadence|steps?|horizons?|time-?outs?|blocks?|epochs?|period|delay|pulses?|buffer|cell size|mesh|resolution|sampling|exposures?|filter|cut-?off|onwards?)\b")
 """A measure before a noun that somebody sets, whatever the sentence tells."""
 EFFECT_LABEL = Cue(r"[\s$]*\((?:very )?(?:small|medium|large|weak|strong|moderate|negligible|trivial|low|high)\)", I)
-CAN_BE = Cue(r"\b(?:can|may)\s+(?:only\s+)?(?:be|take)\s+(?:set to\s+|one of\s+|either\s+|the values?\s+)?[$\\{\[(]*\s*$|\btak(?:es?|ing)\s+(?:the\s+|on\s+)?values?(?:\s+(?:in|of|from))?\s*[$\\{\[(]*\s*$", I)
+CAN_BE = Cue(r"\b(?:can|may)\s+(?:only\s+)?(?:be|take)\s+(?:set to\s+|one of\s+|either\s+|the values?\s+)?[$\\{\[(]*\s*$|\btak(?:es?|ing)\s+(?:the\s+|on\s+)?values?(?:\s+(?:in|of|from))?\s*[$\\{\[(]*\s*$", I, ("can", "may", "value"))
 LISTED_SIZES = Cue(r"\b(?:widths?|depths?|sizes?|dimensions?|layers?|units|channels|lengths?|kernels?)\s*(?:of|=|:|is|are|was|were)?\s*\$?[\[({]$", I)
 SPLIT = Cue(r"\b(?:train\w*|valid\w*|test|held-?out|calibration|development)(?: set| split)?[\s$=]*\d[\d.]*\s*%?[\s(]*$", I)
 """One of the parts into which data were split."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from audit.numbers import choices, cues
-from audit.numbers.design import is_chosen, is_lost
+from audit.numbers.design import is_chosen, is_lost, is_of_measured
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
@@ -98,7 +98,7 @@ def is_told_in_caption(sight: Sight) -> object:
 
 def is_conducted(sight: Sight) -> object:
     """In a section on methods, a number that people choose, in a sentence that asserts nothing."""
-    if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight) or is_lost(sight) or choices.MEASURED_NOUN.search(sight.lead):
+    if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight) or is_lost(sight) or is_of_measured(sight):
         return False
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False

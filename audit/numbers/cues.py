@@ -19,8 +19,8 @@ class Cue:
     each is several times faster than what it replaces.
     """
 
-    def __init__(self, pattern: str, flags: int = 0):
-        self._pattern, self._folded = pattern, bool(flags & I)
+    def __init__(self, pattern: str, flags: int = 0, needs: tuple[str, ...] = ()):
+        self._pattern, self._folded, self._needs = pattern, bool(flags & I), needs
 
     def __getattr__(self, name: str) -> Any:
         """`search`, `match` and `strip` (the text without what matches): made when the first of them is asked for."""
@@ -30,7 +30,15 @@ class Cue:
         compiled = re.compile(r"(?<!\w)" + pattern[2:] if pattern.startswith(r"\b(") else pattern)
         asked = compiled.search, compiled.match, partial(compiled.sub, "")
         self.search, self.match, self.strip = (partial(_fold, ask) for ask in asked) if self._folded else asked
+        if self._needs:
+            self.search = partial(_fold_needed, compiled.search, self._needs)
         return self.__dict__[name]
+
+
+def _fold_needed(ask: Any, needs: tuple[str, ...], text: str) -> Any:
+    """The answer where the text holds one of the words without which nothing matches."""
+    text = text.lower()
+    return ask(text) if any(word in text for word in needs) else None
 
 
 def _fold(ask: Any, text: str) -> Any:

@@ -23,7 +23,8 @@ def is_confidence(sight: Sight) -> object:
 def is_sample(sight: Sight) -> object:
     if sight.integer and choices.SAMPLE_OF.search(sight.before):
         return True
-    found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
+    ahead = (sight.left if sight.frame.math else sight.before).rstrip()
+    found = cues.SAMPLE.search(ahead) if ahead.endswith(("=", "≥", "≤", "<", ">")) else None
     if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
         return False
     return sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN")
@@ -56,7 +57,12 @@ def is_measured_noun(sight: Sight) -> object:
 
 def is_lost(sight: Sight) -> object:
     """A number of cases that dropped out: `after excluding 28 days with missing values`."""
-    return sight.integer and choices.AFTER_LOSING.search(sight.lead) and choices.FOR_A_REASON.match(sight.after)
+    return sight.integer and "ing" in sight.lead[-24:] and choices.AFTER_LOSING.search(sight.lead[-40:]) and choices.FOR_A_REASON.match(sight.after)
+
+
+def is_of_measured(sight: Sight) -> object:
+    """The value of something that nobody sets: `an accuracy of 0.9`, `overhead (7--9 min)`."""
+    return choices.MEASURED_NOUN.search(choices.RANGE_BEFORE.strip(sight.lead[-50:]))
 
 
 def is_set_up(sight: Sight) -> object:
@@ -65,14 +71,14 @@ def is_set_up(sight: Sight) -> object:
         return False
     if re.search(r"\bassum(?:e[sd]?|ing)\b(?! that we)", sight.lead, re.I) and not cues.CLAIM.search(sight.lead):
         return True
-    if choices.IS.search(sight.lead) or choices.MEASURED_NOUN.search(sight.lead) or is_lost(sight):
+    if choices.IS.search(sight.lead) or is_lost(sight):
         return False
     found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and (sight.integer or choices.MILLIONS.match(sight.after)) and choices.HOLDING.search(sight.lead))
     if found and sight.literal.percent and "%" in found.group():
         return False
     if not found:
         return not sight.claims and (sight.literal.percent or cues.PHYSICAL.match(sight.unit)) and choices.DONE_AFTER.match(sight.after)
-    return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or choices.PREPARING.match(found.group()))
+    return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or choices.PREPARING.match(found.group())) and not is_of_measured(sight)
 
 
 def is_scale(sight: Sight) -> object:
@@ -113,7 +119,7 @@ def is_criterion(sight: Sight) -> object:
         return True
     if choices.OR_MORE.match(sight.after) or re.search(r"\baged\s+(?:between\s+)?(?:\d+\s*(?:and|to|--?|\u2013)\s*)?$", sight.lead):
         return True
-    if (choices.SUBJECT_BOUND.search(sight.lead) and choices.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (choices.BOUNDED.search(sight.lead) and choices.SELECTS.match(sight.after)):
+    if (choices.SUBJECT_BOUND.match(sight.lead) and choices.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (choices.BOUNDED.search(sight.lead) and choices.SELECTS.match(sight.after)):
         return True
     restricted = choices.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(choices.COMPARED.strip(sight.sentence))
     return restricted or choices.LIMIT_CLASS.search(sight.lead)
@@ -128,7 +134,7 @@ def names_condition(sight: Sight) -> object:
     """Part of a condition's name: `the 5 mg group`, `in the SR=1.0 condition`, and the same symbol's values elsewhere."""
     if sight.frame.math == "display" or sight.frame.script:
         return False
-    if choices.NAMED_BEFORE.search(sight.before) and choices.NAMES_CONDITION.match(sight.after):
+    if choices.NAMED_BEFORE.search(sight.before[-32:]) and choices.NAMES_CONDITION.match(sight.after):
         return True
     symbol = "=" in sight.before[-4:] and choices.SYMBOL_VALUE.search(sight.before[-16:])
     if not symbol or cues.STATISTIC_TEXT.search(sight.before):
@@ -164,7 +170,7 @@ def is_condition(sight: Sight) -> object:
 
 
 def is_weak_design(sight: Sight) -> object:
-    found = choices.WEAK_DESIGN.search(sight.lead) or choices.QUALIFIED.search(sight.lead)
+    found = choices.WEAK_DESIGN.search(sight.lead[-56:]) or choices.QUALIFIED.search(sight.lead)
     return sight.prose and found and not sight.claims and not sight.literal.percent and is_chosen(sight)
 
 
@@ -172,10 +178,10 @@ def is_span(sight: Sight) -> object:
     """`over 9 years`, `across 5 seeds`; `at 60 degrees`; `at 5 years`."""
     if not sight.prose or sight.literal.percent:
         return False
-    spanned = sight.integer and choices.SPAN.search(sight.lead) and (
+    last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
+    spanned = sight.integer and last in ("over", "across", "for") and choices.SPAN.search(sight.lead[-24:]) and (
         choices.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
     ) and (is_chosen(sight) if not sight.claims else sight.round)
-    last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
     if spanned or last not in ("at", "within", "after"):
         return spanned
     timed = sight.integer and (choices.POINT_IN_TIME if last == "after" else choices.TIME).match(sight.after)
@@ -188,7 +194,6 @@ def is_method_unit(sight: Sight) -> object:
         return True
     return (
         sight.prose
-        and not choices.MEASURED_NOUN.search(choices.RANGE_BEFORE.strip(sight.lead))
         and not (sight.literal.kind == "decimal" and (not sight.round or sight.lead.rstrip().endswith("=")))
         and cues.PHYSICAL.match(sight.unit)
         and not sight.claims
@@ -196,6 +201,7 @@ def is_method_unit(sight: Sight) -> object:
         and not choices.PREDICATE.search(choices.RANGE_BEFORE.strip(sight.lead))
         and not sight.says(choices.COPULA)
         and (sight.says(choices.PASSIVE) or sight.section == "method")
+        and not is_of_measured(sight)
     )
 
 
@@ -221,7 +227,7 @@ def is_attribute(sight: Sight) -> object:
     if choices.SIGMA_NOUN.match(sight.after):
         return True
     found = choices.ATTRIBUTIVE.match(sight.after)
-    if sight.integer and sight.round and choices.ARTICLE.search(sight.before) and choices.ATTRIBUTIVE.match(sight.unit) and not choices.CHANGE.match(sight.unit):
+    if sight.integer and sight.round and choices.ARTICLE.search(sight.before[-28:]) and choices.ATTRIBUTIVE.match(sight.unit) and not choices.CHANGE.match(sight.unit):
         return True
     return found and not choices.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
 
@@ -242,12 +248,12 @@ def is_method(sight: Sight) -> object:
     """In a section on methods, in a sentence without an outcome."""
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
-    return sight.section == "method" and not choices.MEASURED_NOUN.search(sight.lead) and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight)
+    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight) and not is_of_measured(sight)
 
 
 def is_dimension(sight: Sight) -> object:
     """One of several dimensions: `28 x 28`."""
-    return sight.literal.kind in ("integer", "decimal") and (choices.PRODUCT.match(sight.after) or choices.FACTOR.search(sight.before))
+    return sight.literal.kind in ("integer", "decimal") and (choices.PRODUCT.match(sight.after) or choices.FACTOR.search(sight.before[-24:]))
 
 
 def is_hardware(sight: Sight) -> object:
@@ -275,6 +281,5 @@ def is_named_constant(sight: Sight) -> object:
         return False
     if choices.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and choices.NAMED_VALUE.search(sight.lead)):
         return True
-    if choices.PEAKS_AT.search(sight.lead):
-        return False
-    return choices.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and choices.LINKED_DESIGN.search(sight.lead))
+    found = choices.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and choices.LINKED_DESIGN.search(sight.lead))
+    return found and not choices.PEAKS_AT.search(sight.lead)

@@ -46,7 +46,7 @@ def is_named_statistic(sight: Sight) -> object:
     """Follows the name of a statistic that nobody sets, or is an average: `odds ratio 2.3`, `247 ms on average`."""
     if not sight.prose or sight.literal.words:
         return False
-    return cues.ON_AVERAGE.match(sight.after) or (sight.literal.kind == "decimal" and cues.STATISTIC_NAME.search(sight.before))
+    return cues.ON_AVERAGE.match(sight.after) or (sight.literal.kind == "decimal" and cues.STATISTIC_NAME.search(sight.before[-48:]))
 
 
 def is_level(sight: Sight) -> object:
