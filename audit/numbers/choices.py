@@ -31,7 +31,7 @@ SPAN = Cue(r"(?<!lasted )(?<!lasts )(?<!of )(?<!yield )(?<!than )(?<!with )\b(?:
 CONDITIONAL = Cue(r"\b(?:when|if|whenever|assuming|suppose|provided|where|let|given|once|unless|until|at|under|using|after|within|beyond|with)\b", I)
 CLAUSE = Cue(r"(?:^|[,;:(\u2014]|--)\s*(?:and\s+|or\s+|but\s+|e\.g\.,?\s+|that is,\s+)?(?:when|if|whenever|assuming|suppose|provided|where|let|given that|once|unless|until)\b[^,;:]*$", I)
 """A clause that says under which condition something holds."""
-THERMAL = Cue(r"[\s\u2009\u00a0]*(?:\^?°\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[GT]eV|[hkMG]?Pa)(?![A-Za-z])")
+THERMAL = Cue(r"[\s\u2009\u00a0]*(?:arcsec|arcmin|fps|[kKM]bps|\^?°\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[GT]eV|[hkMG]?Pa)(?![A-Za-z])")
 HARDWARE = Cue(
     r"[\s\u00a0-]*(?:[A-Za-z0-9-]+\s+)?(?:[gct]pus?(?!-h)|cores?|threads?|workers|machines|[GTM]i?B of (?:memory|RAM|disk)|(?:million |billion |[MBT]\s?)(?:parameters?|params|tokens)|(?:bootstrap|permutation|posterior)\s+\w+|permutations|resamples|bootstraps?)\b",
     I,
@@ -82,13 +82,13 @@ WITH_THINGS = Cue(r"[\s$]*[a-z-]+(?:\s[a-z]+)?,")
 IS = Cue(r"\b(?:is|was|are|were)\s+(?:(?:of|about|around|only|roughly|approximately|nearly|almost|over|just|on average)\s+)*[$~≈\s]*$", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
-HOLDING = Cue(r"(?<!final )(?<!resulting )(?<!remaining )\bdata ?sets? of[^.;]{0,60}$|\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
+HOLDING = Cue(r"(?<!final )(?<!resulting )(?<!remaining )\bdata ?sets? of[^.;]{0,60}$|\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?(?! \d)|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
 COMPARED = Cue(r"\b(?:higher|lower|greater|less|more|larger|smaller|fewer|longer|shorter|better|worse|most|least|faster|slower)(?:\s+than)?\b", I)
 STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|blocks|repetitions|replications|replicates|restarts|epochs|permutations|resamples|replicates?)\b", I)
-DRAWN_FROM = Cue(r"\b(?:from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
+DRAWN_FROM = Cue(r"\b(?:against|through|via|from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
 AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>(]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
 PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|stir|warm|ramp|optimi|initiali|choos|chose|clip|default)", I)
 LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed|grouped) (?:as|into)\b[^.;]{0,60}$", I)
@@ -127,7 +127,7 @@ ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
 BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
 IF_BOUND = Cue(r"\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I, ("if ", "whenever", "unless", "until"))
-DEFINES_BOUND = Cue(r"\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I, ("defin",))
+DEFINES_BOUND = Cue(r"\bwhose\b[^.;]{0,70}\bat (?:least|most)\s*[$]?$|\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I, ("defin", "whose"))
 MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I, ("should", "must", "shall", "need", "have", "has", "had", "will"))
 MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I, (" by", " with"))
 OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I, ("earn", "win", "receive", "paid", "get", "lose"))
@@ -175,7 +175,7 @@ LEFT_OUT = Cue(r"\b(?:excluding|except(?:ing)?(?: for)?|ignoring|omitting|discar
 ONLY_WITH = Cue(r"\bonly\b[^.;]{0,120}\b(?:at least|at most|no more than|no less than)\s*[$≈]?$|\bonly\s+(?:includ|consider|keep|kept|retain|analy[sz]|us|select|look|tak|accept|count)\w*\b[^.;]{0,60}\b(?:below|above|under|over|within|between|than|least|most|exceeding)\s*[$≈]?$", I, ("only",))
 THEREBY = re.compile(r",?\s(?:resulting in|leading to|yielding|giving|corresponding to|which (?:result|lead|correspond|yield|g[ai]v)\w*)\b")
 """What follows from a choice is told behind it."""
-MEASURED_NOUN = Cue(r"\b(?:auc|auroc|tpr|fpr|tnr|sensitivity|specificity|rmse|mae|f1|f-score|run-?time|latency|overhead|throughput|accuracy|precision|recall|speed-?up|correlation|coefficient|p-value|loss|yield|survival|prevalence|incidence)s?(?:\s+\(\w+\))?[\s$]*(?:of|=|is|was|were|\(|:)\s*[$~≈]?$|\b(?:average|mean|median|measured|observed|estimated)\s+(?!of\b|over\b)(?:[a-z-]+\s+){1,2}of\s*[$~≈]?$", I)
+MEASURED_NOUN = Cue(r"\b(?:rand index|silhouette|kappa|spearman|pearson|auc|auroc|icc|rmse|mae|agreement)[\s$]*$|\b(?:auc|auroc|tpr|fpr|tnr|sensitivity|specificity|rmse|mae|f1|f-score|run-?time|latency|overhead|throughput|accuracy|precision|recall|speed-?up|correlation|coefficient|p-value|loss|yield|survival|prevalence|incidence)s?(?:\s+\(\w+\))?[\s$]*(?:of|=|is|was|were|\(|:)\s*[$~≈]?$|\b(?:average|mean|median|measured|observed|estimated)\s+(?!of\b|over\b)(?:[a-z-]+\s+){1,2}of\s*[$~≈]?$", I)
 """What nobody sets."""
 AFTER_LOSING = Cue(r"\b(?:after|by|upon)\s+(?:excluding|removing|dropping|discarding|losing)\s+(?:the\s+|a further\s+|another\s+)?[$]?$", I)
 FOR_A_REASON = Cue(r"[\s\u00a0$]*(?:[\w-]+\s+){1,3}(?:with|without|due|because|that|which|who|whose|for|lost|missing)\b", I)
@@ -194,3 +194,10 @@ SPLIT = Cue(r"\b(?:train\w*|valid\w*|test|held-?out|calibration|development)(?: 
 """One of the parts into which data were split."""
 FOR_SPLIT = Cue(r"\W*\)\s*(?:for|to|in|as)\s+(?:the\s+)?(?:train|valid|test|calibrat|develop)", I)
 POINTS = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u00a0-]*percentage[\s-]points?\b", I)
+NOUN_OF_BOUND = Cue(r"[\s\u00a0$-]*(?:%\s*)?(?:rules?|thresholds?|cut-?offs?|criteri(?:on|a)|limits?|tolerances?|margins?)\b(?!\s+(?:was|were|is|are)\s+(?:found|reached|observed))", I)
+HYPHEN_NOUN = Cue(r"-(?!(?:fold|times|percent|point|year-old|sigma)\b)[a-z]{3,}[\s\u00a0]+[A-Za-z]")
+SELECTED_BY = Cue(r"(?<!we )\b(?:selects?|selected|suggests?|prefers?|favou?rs?|peak\w* at|maximi[sz]ed at|minimi[sz]ed at|optimal|best|found|identified|emerged)\s+(?:at\s+|with\s+|a\s+|the\s+)?[\s$(]*\w(?:_\S{1,12})?\u200b?\s*=\s*$", I)
+"""A number of things that a criterion picked."""
+LOST_HERE = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+){1,3}(?:(?:was|were)\s+)?(?:excluded|removed|dropped|discarded|lost|missing)\s+(?:due|because|owing|for|as|after)\b", I)
+NAMES_ASIDE = re.compile(r",?\s*(?:which|that|whom)\s+we\s+(?:label|call|term|name|denote)\w*[^,]*,")
+AVERAGE_OF = Cue(r"\b(?:median|mean|average)\s+of\s*[$]?$", I)

@@ -69,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
     Rule("found range", "result", "the range of a symbol in a sentence about an outcome", outcomes.is_found_range),
     Rule("came out", "result", "a number of cases that came out, or one of the values listed for a thing found", lambda s: outcomes.is_counted_out(s) or outcomes.is_direction(s)),
+    Rule("dropped out", "result", "a number of cases that dropped out", design.is_lost),
     Rule("sample size", "design", "a size that was set", design.is_sample),
     Rule("quoted value", "reference", "a symbol's value, quoted beside a citation", is_quoted_value),
     Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and outcomes.is_found_value(s)),

@@ -28,6 +28,8 @@ def is_bound(sight: Sight) -> object:
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
     if sign and not choices.ASSERTED.search(sight.lead) and not (sight.literal.percent and sight.section != "method"):
         return sign["sign"] in "≥>≤" or (cues.PHYSICAL.match(sight.unit) and sight.section != "result") or re.match(r"\s*vs\b", sight.after)
+    if choices.NOUN_OF_BOUND.match(sight.after):
+        return True
     if choices.ONLY_WITH.search(sight.lead) or (choices.LEFT_OUT.search(sight.lead) and not sight.literal.percent and not is_lost(sight)):
         return True
     return choices.IF_BOUND.search(sight.lead) or choices.DEFINES_BOUND.search(sight.lead)
@@ -41,7 +43,7 @@ def is_arranged(sight: Sight) -> object:
         return True
     if choices.SAMPLED_FROM.search(sight.lead) or (choices.VARIED.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))):
         return True
-    if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.CAN_BE.search(sight.lead) or choices.LISTED_SIZES.search(sight.lead) or choices.SUSPENDED.match(sight.after)):
+    if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.CAN_BE.search(sight.lead) or choices.LISTED_SIZES.search(sight.lead) or choices.SUSPENDED.match(sight.after) or (choices.HYPHEN_NOUN.match(sight.after) and not choices.CHANGE.match(sight.after))):
         return True
     if sight.integer and (choices.ENGAGED.search(sight.lead) or (sight.round and choices.SOME_OF.search(sight.lead))) and not choices.TOLD_APART.match(sight.after):
         return True
@@ -101,6 +103,10 @@ def is_conducted(sight: Sight) -> object:
     if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight) or is_lost(sight) or is_of_measured(sight):
         return False
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
+        return False
+    if sight.literal.percent and choices.IS.search(sight.lead):
+        return False
+    if sight.literal.kind == "decimal" and not sight.literal.percent and cues.CLAIM.search(sight.lead):
         return False
     return not asserts(sight)
 

@@ -178,7 +178,7 @@ SIZES = re.compile(r"(?<![A-Za-z\\_])[nN]\s*=\s*\d")
 PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+(?!intervals?\b|confidence\b|credible\b)[a-z-]+){0,3}[\s,;(\[]*$")
 PERCENT_BEHIND = Cue(r"\s*(?:[,;=(]|or)\s*\(?\d+(?:\.\d+)?\s*%\s*[),;]")
 PORTION = Cue(r"\b(?:most|majority|minority|few|some|many|several|remaining|rest|others?|half|only)\b[^.;,()]{0,60}\(?\s*$", I)
-SORTS = Cue(r"\b(?:most|majority|few|followed by|remaining|rest|common\w*|frequent\w*|excluded|exclusion|reasons?|reported|mentioned|responded|answered|dropped out|withdrew|met|eligible)\b|%", I)
+SORTS = Cue(r"\b(?:remained|identified|screened|retrieved|dedup\w*|most|majority|few|followed by|remaining|rest|common\w*|frequent\w*|excluded|exclusion|reasons?|reported|mentioned|responded|answered|dropped out|withdrew|met|eligible)\b|%", I)
 """What a sentence does that sorts things and tells how many fell under each head."""
 ASSIGNED = Cue(r"\b(?:assigned|allocated|randomi[sz]ed|divided|recruited|enrol(?:l)?ed|invited)\b", I)
 REPORTS = Cue(r"[\s\u00a0$]+(?:[A-Za-z-]+\s+){0,2}(?:articles?|records?|abstracts?|titles?|full[- ]texts?|studies|papers|publications|citations|hits|reports?|references|evaluations|trials)\b", I)
@@ -214,3 +214,5 @@ COMPARATIVE = Cue(
     r"|(?:(?!or\b|and\b|to\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
 )
 """A difference that was found."""
+AVERAGED = Cue(r"\b(?:median|mean|mode|(?:inter)?quartile range|iqr)[\s$:]*(?:(?:was|is|of|in)\s+)?(?:\d{4}[\s$]*(?:to|--?|\u2013|,)[\s$]*)?$", I)
+"""A year that was averaged."""

@@ -25,7 +25,7 @@ def is_sample(sight: Sight) -> object:
         return True
     ahead = (sight.left if sight.frame.math else sight.before).rstrip()
     found = cues.SAMPLE.search(ahead) if ahead.endswith(("=", "≥", "≤", "<", ">")) else None
-    if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
+    if not found or choices.SELECTED_BY.search(sight.lead) or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
         return False
     return sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN")
 
@@ -57,7 +57,9 @@ def is_measured_noun(sight: Sight) -> object:
 
 def is_lost(sight: Sight) -> object:
     """A number of cases that dropped out: `after excluding 28 days with missing values`."""
-    return sight.integer and "ing" in sight.lead[-24:] and choices.AFTER_LOSING.search(sight.lead[-40:]) and choices.FOR_A_REASON.match(sight.after)
+    if sight.integer and sight.prose and choices.LOST_HERE.match(sight.after):
+        return True
+    return sight.integer and sight.prose and "ing" in sight.lead[-24:] and choices.AFTER_LOSING.search(sight.lead[-40:]) and choices.FOR_A_REASON.match(sight.after)
 
 
 def is_of_measured(sight: Sight) -> object:
@@ -73,7 +75,8 @@ def is_set_up(sight: Sight) -> object:
         return True
     if choices.IS.search(sight.lead) or is_lost(sight):
         return False
-    found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and (sight.integer or choices.MILLIONS.match(sight.after)) and choices.HOLDING.search(sight.lead))
+    lead = choices.NAMES_ASIDE.sub("", sight.lead)
+    found = cues.DESIGN_VERB.search(lead) or (not sight.literal.percent and (sight.integer or choices.MILLIONS.match(sight.after)) and choices.HOLDING.search(sight.lead))
     if found and sight.literal.percent and "%" in found.group():
         return False
     if not found:
@@ -164,7 +167,7 @@ def is_condition(sight: Sight) -> object:
         return True
     if lead.endswith(" per") or sight.says(choices.POWER) or (not sight.claims and sight.says(choices.EVERYWHERE)):
         return True
-    if sight.says(choices.CONDITIONAL) and (choices.CLAUSE.search(sight.lead) or choices.FRONTED.search(sight.lead)):
+    if sight.says(choices.CONDITIONAL) and not is_of_measured(sight) and not choices.AVERAGE_OF.search(sight.lead) and (choices.CLAUSE.search(sight.lead) or choices.FRONTED.search(sight.lead)):
         return True
     return is_cause(sight) or choices.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
 

@@ -33,6 +33,8 @@ def is_statistic(sight: Sight) -> object:
         return True
     if not found or choices.EFFECT_LABEL.match(sight.after) or (found["symbol"] in "pP" and is_level(sight)):
         return False
+    if found["symbol"] == "P" and found["relation"] in ">≥" and (parse_decimal(sight.literal.plain) or 0) >= 0.2:
+        return False  # a probability that was asked for
     if found["symbol"] in LETTERS and (found["relation"] in "<>≤≥" or PRODUCT.match(sight.right)):
         return False
     if found["symbol"].startswith("\\") and "\\chi" not in found["symbol"] and sight.plain_decimal and not sight.claims:

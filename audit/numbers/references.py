@@ -55,6 +55,12 @@ def is_year(sight: Sight) -> object:
     literal = sight.literal
     if in_definition(sight) and sight.before.strip() == "" or re.match(r"\s*\(\d+(?:[.,]\d+)?\s*%", sight.after):
         return False
+    if cues.AVERAGED.search(sight.before[-40:]):
+        return False
+    if sight.integer and re.fullmatch(r"(?:1[89]|20)\d0", literal.text) and re.match(r"['\u2019]?s\b", sight.after):
+        return True
+    if sight.integer and re.fullmatch(r"(?:19|20)\d\d", literal.text) and re.search(r"\b[A-Z][a-z]+[\s\u00a0]$", sight.before[-20:]) and re.match(r"\s*(?:[;,)]|$)", sight.after):
+        return True
     if sight.integer and len(literal.text) == 2 and cues.YEAR_RANGE.search(sight.before[-10:]):
         return True
     if sight.integer and re.fullmatch(r"20\d\d", literal.text) and cues.YEAR_RANGE.search(sight.before[-10:]) and not cues.PHYSICAL.match(sight.after):

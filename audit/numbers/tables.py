@@ -28,11 +28,11 @@ BARE_VALUE = re.compile(r"[-\u2212+~≈<>(]*\s*\.?\d")
 PARAMETERS = re.compile(r"\b(?:hyper-?)?parameters?\b|\bsettings?\b|\boptions?\b", re.IGNORECASE)
 CAPTION = re.compile(r"\\caption(?:of\{table\})?\*?(?:\[[^\]]*\])?\{(?P<text>[^\n]{0,300})")
 OF_PARAMETERS = re.compile(
-    r"\bhyper-?parameters?\b|\b(?:simulation|model|training|experiment(?:al)?|input|network|numerical|algorithm\w*|default|control(?:ler)?|design|search|solver|sampling|optimi[sz]ation|hardware|system) (?:parameters?|settings?|constants?|configurations?)\b"
+    r"\bhyper-?parameters?\b|\b(?:physical|material|operating|geometric\w*|simulation|model|training|experiment(?:al)?|input|network|numerical|algorithm\w*|default|control(?:ler)?|design|search|solver|sampling|optimi[sz]ation|hardware|system) (?:parameters?|settings?|constants?|configurations?)\b"
     r"|\bparameters? (?:values? )?(?:used|settings?|chosen|adopted|of the (?:simulation|model|algorithm|controller|network|training|sampler|solver)|for the (?:simulation|model|algorithm|training|experiment)s?)\b|\b(?:settings|configurations?)\b|\bsearch space\b",
     re.IGNORECASE,
 )
-FOUND_PARAMETERS = re.compile(r"\b(?:estimat|fit|best|deriv|posterior|infer|recover|result|compar|accura|perform|effect|ablat|measur|error|score|different|across|varying|under|between|runtime|time)\w*", re.IGNORECASE)
+FOUND_PARAMETERS = re.compile(r"\b(?:deriv|fit)\w*\s+(?:\w+\s+){0,2}param|\bparam\w*\s+(?:deriv|fit)|\b(?:estimat|best|posterior|infer|recover|result|compar|accura|perform|effect|ablat|measur|error|score|different|across|varying|under|between|runtime|time)\w*", re.IGNORECASE)
 SETTING_ROW = re.compile(
     r"(?:\\?#\s*|\S+\s+|(?:max(?:imum|\.)?|min(?:imum|\.)?|initial|total|number of|no\. of)\s+)*(?:tolerance|learning rate|batch size|epochs?|drop-?out(?: rate)?|optimi[sz]er|weight decay|momentum|hidden (?:size|units|dimension|layers)|attention heads|random seed|seed|warm-?up(?: steps)?|(?:expansion )?order|"
     r"quadrature points|threshold|cut-?off|bandwidth|window(?: size| length)?|step size|time ?step|iterations|restarts|estimators|patience|(?:sampling )?cadence|sampling (?:rate|frequency|interval|cadence)|context length|sequence length|vocabulary size|kernel size|stride|grid (?:size|spacing)|population size|mutation rate|discount factor|gradient clipping|replications)\s*(?:\([^)]*\)|\[[^\]]*\]|\$[^$]*\$|[A-Za-z]{0,2})?",
