@@ -146,7 +146,7 @@ SET_NOUN = Cue(
     I,
 )  # fmt: skip
 SIZED_NOUN = Cue(r"\b(?:radius|radii|diameter|thickness|height|mass|charge|volume|pressure|speed|frequency|power|permittivity|duration|period|interval|length|width|delay|distance|depth|weight|amplitude|angle)s?\s*(?:of|=|:|\()?\s*(?:about|approximately|roughly)?\s*[$~≈]?$", I)
-HAS_BUT = Cue(r"\b(?:has|have|had|host\w*|having|shows?|with a (?:total|mean|median))\b[^.;,]{0,50}$", I)
+HAS_BUT = Cue(r"\b(?:has|have|had|host\w*|having|shows?|with a (?:total|mean|median))\b[^.;,]{0,80}$", I)
 """What a thing turned out to have."""
 UNDER = Cue(r"\b(?:with|for|at|using|under|after|over|from|per)\s+(?:an?\s+|the\s+)?(?:[A-Za-z-]+\s+){0,2}(?:of\s+)?[$~≈]?$|=\s*\$?$", I)
 ASSERTED = Cue(
@@ -169,7 +169,7 @@ SWEPT = Cue(r"\b(?:from|between|in the range(?: of)?|range of|ranging from)\s+(?
 SWEPT_UNIT = Cue(r"[\s\u2009\u00a0$]*(?:\^?°\u200b?\s?C|K|[kMG]?Hz|bar|rpm|[mk]?V|[kMGT]?eV|[hkMG]?Pa|[mµ]?T|[nµm]M|nm)(?![A-Za-z])")
 CHANGES = Cue(r"\b(?:increas|decreas|rais|r[io]s|f[ae]ll|dropp?|chang|improv|reduc|shift|grow|grew|declin|weaken|linear|strengthen|widen|narrow|mov|rang(?:ed|es|ing)|var(?:ied|ies)|span)\w*\b[^.;,]{0,50}$", I)
 CAPTION_ASSERTS = Cue(r"\b(?:f[oi]und|yields?|results? in|show(?:s|ed)? that|reach(?:es|ed)|achiev\w+|outperform\w*|increas(?:es|ed)|decreas(?:es|ed)|drops?|falls?|rises?|obtain(?:s|ed)|recover\w*|is|was|has|had|linear trend)\b", I)
-GOVERNED = Cue(r"\b(?:with|of|for|using|on|in|every|each|an?|the|(?:we|I)\s+(?!report|found|find|saw|see|got|get)\w+)\s+(?:(?:about|approximately|roughly|around|some|over|all|another|additional|same|further)\s+)*[$~≈]?$", I)
+GOVERNED = Cue(r"(?<!^)\b(?:with|of|for|using|on|in|every|each|an?|the|(?:we|I)\s+(?!report|found|find|saw|see|got|get)\w+)\s+(?:(?:about|approximately|roughly|around|some|over|all|another|additional|same|further)\s+)*[$~≈]?$", I)
 """What stands before a number that is part of how a thing was done."""
 LEFT_OUT = Cue(r"\b(?:excluding|except(?:ing)?(?: for)?|ignoring|omitting|discarding|masking|rejecting|keeping only|restricted to)\s+(?:all\s+|the\s+|those\s+)?[$~≈<>≤≥]*\s*$", I, ("ing ", "ed to"))
 ONLY_WITH = Cue(r"\bonly\b[^.;]{0,120}\b(?:at least|at most|no more than|no less than)\s*[$≈]?$|\bonly\s+(?:includ|consider|keep|kept|retain|analy[sz]|us|select|look|tak|accept|count)\w*\b[^.;]{0,60}\b(?:below|above|under|over|within|between|than|least|most|exceeding)\s*[$≈]?$", I, ("only",))
