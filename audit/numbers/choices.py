@@ -82,7 +82,7 @@ WITH_THINGS = Cue(r"[\s$]*[a-z-]+(?:\s[a-z]+)?,")
 IS = Cue(r"\b(?:is|was|are|were)\s+(?:(?:of|about|around|only|roughly|approximately|nearly|almost|over|just|on average)\s+)*[$~≈\s]*$", I)
 PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+){0,3}\\?[$£€]\s*$", I)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
-HOLDING = Cue(r"(?<!final )(?<!resulting )(?<!remaining )\bdata ?sets? of[^.;]{0,60}$|\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?(?! \d)|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
+HOLDING = Cue(r"(?<!final )(?<!resulting )(?<!remaining )\bdata ?sets? of[^.;]{0,60}$|\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?(?! \d)|cohorts?|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
 RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
@@ -116,7 +116,7 @@ LABELLED_END = Cue(r"[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-$\d]", I)
 LABELLED_START = Cue(r"\d[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-\u2212$]*$", I)
 """The ends of a scale with their labels: `from 1 (never) to 7 (always)`."""
 SIGMA_NOUN = Cue(r"[\s\u00a0$-]*(?:\\sigma|sigma|σ)[\s\u00a0$-]+(?:(?:point[ -]source|upper|limiting|detection)\s+)?(?:depth|limit|clip|threshold|cut|rejection|contour|outlier)\w*")
-PLANNED = Cue(r"\bto (?:detect|find|achieve|reach|obtain)\b|\bsuffic\w+|\bneeded\b|\brequired\b|\ba priori\b", I)
+PLANNED = Cue(r"\bto (?:detect|find|achieve|reach|obtain|capture|identify|discern)\b|\bsuffic\w+|\bneeded\b|\brequired\b|\ba priori\b", I)
 CAUSES = Cue(r"[^.;]{0,80}\b(?:raises?|increases?|decreases?|reduces?|lowers?|leads?|corresponds?|implies|predicts?|(?:is|are) associated|adds?|yields?|translates?|changes?|cuts?|would)\b", I)
 PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*\s*$", I)
 """What is said of a thing, not what the thing is made of."""
@@ -183,7 +183,7 @@ PEAKS_AT = Cue(r"\b(?:peak\w*|correlat\w+|maxim\w+|minim\w+|strongest|largest|hi
 NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
 SUSPENDED = Cue(r"-[a-z]+\s+(?:thresholds?|cut-?offs?|limits?|windows?|rules?|minimum|maximum)\b|-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
 VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I, ("var", "swe", "modif", "changing", "tun", "grid"))
-SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I, ("sampled", "drawn", "uniform", "random", "chosen", "selected", "picked"))
+SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked|consider(?:ed)?|restrict(?:ed)?|constrain(?:ed)?)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I, ("sampled", "drawn", "uniform", "random", "chosen", "selected", "picked", "consider", "restrict", "constrain"))
 HYPHEN_UNIT = Cue(rf"-{UNIT}(?![A-Za-z])[\s\u00a0]+(?=[A-Za-z])")
 SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:grid|windows?|intervals?|bins?|cadence|steps?|horizons?|time-?outs?|blocks?|epochs?|period|delay|pulses?|buffer|cell size|mesh|resolution|sampling|exposures?|filter|cut-?off|onwards?)\b")
 """A measure before a noun that somebody sets, whatever the sentence tells."""
@@ -201,3 +201,21 @@ SELECTED_BY = Cue(r"(?<!we )\b(?:selects?|selected|suggests?|prefers?|favou?rs?|
 LOST_HERE = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+){1,3}(?:(?:was|were)\s+)?(?:excluded|removed|dropped|discarded|lost|missing)\s+(?:due|because|owing|for|as|after)\b", I)
 NAMES_ASIDE = re.compile(r",?\s*(?:which|that|whom)\s+we\s+(?:label|call|term|name|denote)\w*[^,]*,")
 AVERAGE_OF = Cue(r"\b(?:median|mean|average)\s+of\s*[$]?$", I)
+HERE_SET = Cue(r"\(\s*(?:here|in our case|in this case|in this study),?\s[^()]{0,30}=\s*\$?$", I, ("here", "in our case", "in this"))
+EITHER = Cue(r"\b(?:being|is|are|was|were|takes?|equals?)\s+either\s+[$]?$|\beither\s+\$?[01]\b[^.;]{0,60}\bor\s+[$]?$", I, ("either",))
+MEAN_OF_MANY = Cue(r"\b(?:(?:the|are|is|as)\s+(?:mean|average|median|sum)|averag(?:e|ed|ing))\s+of\s+(?:the\s+)?[$]?$", I, (" of",))
+MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,2}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
+"""Over how many things a mean was taken, not a mean that was found: `the average of 10 networks`."""
+SPLIT_ITEMS = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:training|validation|test|testing|held-out|calibration)\s+(?:data|examples?|samples?|points|images|pairs|instances|sequences|sets?|cases|items|subjects)\b", I)
+SPLIT_LEAD = Cue(r"\b(?:with|using|on|the|has|have|for|of|contains?|an?|each|from|and)\s+(?:\d[\d,.]*\s*(?:,|and|or|to)\s*)*(?:and\s+|or\s+)?[$]?$", I)
+MEETS = Cue(r"\b(?:met|meets?|meeting|satisf\w+|pass(?:es|ed|ing)?|surviv(?:es|ed|ing))\b[^.;]{0,70}$", I, ("met", "meet", "satisf", "pass", "surviv"))
+DATA_ON = Cue(r"\b(?:received|obtained|uses?|used|using|had|gathered|acquired)\s+(?:data|records|responses|information|scans|questionnaires)\s+(?:on|for|about|from)\s+(?:a total of\s+)?[$]?$", I, ("data", "records", "responses", "information", "scans", "questionnaires"))
+SOURCES = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+){0,2}(?:studies|papers|articles|publications|reports|sites|countries|cities|hospitals|cent(?:er|re)s|clinics|schools|universities|laborator(?:y|ies)|repositories|projects|sources|stations|institutions|companies|firms|farms|villages|regions|states|provinces|laboratories|websites|journals)\b", I)
+FROM = Cue(r"\b(?:from|across|at|in)\s+(?:the\s+)?[$]?$", I)
+IN_ARM = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s+)?(?:in|to)\s+(?:the\s+|an?\s+)?(?:[a-z-]+\s+)?(?:treatment|intervention|control|placebo|experimental|comparison|exposed|training|active|sham)\s+(?:group|arm|condition|cohort)s?\b", I)
+EXPECTED = Cue(r"\b(?:we|is|are|was|were)\s+(?:expect|aim|hop|plan|intend|target)(?:s|ed|ned)?\s+(?:to\s+\w+|for)\s+(?:(?!\b(?:but|found|saw|observ\w+|actual\w*|instead|while|whereas)\b)[^.;]){0,60}$", I, ("expect", "aim", "hop", "plan", "intend", "target"))
+COLLATED = Cue(r"(?:^\W*|\bwe\s+)(?:compiled|collected|curated|assembled|gathered|collated|analy[sz]ed|annotated|downloaded|sampled|surveyed)\s+(?:a total of\s+)?[$]?$", I, ("compiled", "collected", "curated", "assembled", "gathered", "collated", "analy", "annotated", "downloaded", "sampled", "surveyed"))
+DEEPENED = Cue(r"\bwe\s+(?:then\s+|also\s+|now\s+)?(?:increase|decrease|raise|lower|extend|change|reduce)d?\s+(?:the|its|their)\s+(?:[\w-]+\s+){0,2}(?:depth|thickness|width|size|length|temperature|concentration|dose|pressure|voltage|resolution|spacing|radius|duration|height)s?\b[^.;]{0,60}\b(?:from|to|by)\s+(?:\d[\d.]*\s*(?:to|--?|\u2013)\s*)?[$]?$", I, ("we ",))
+RESULTS_OF = Cue(r"^\W*(?:[\w-]+\s+){0,2}(?:results?|examples?|comparison|illustration|snapshots?|maps?|distributions?|trajector(?:y|ies)|realizations?|samples?)\s+(?:of|for|from|with)\s+(?:the\s+)?[$]?$", I)
+HAPPENED = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:events|deaths|relapses|recurrences|failures|crashes|infections|errors|detections|complications|withdrawals|responders)\b", I)
+"""What nobody chooses how often."""

@@ -20,6 +20,7 @@ NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
 NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
+OTHER_END = re.compile(r"\$?(?:--?|\u2013)\$?")
 FOUND = frozenset({"statistic", "spread", "found value"})
 VERSIONS = frozenset({"proper name", "product version"})
 LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
@@ -162,6 +163,8 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
     if given.rule == "measured" and last.rule in VERSIONS and NEXT_NAME.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "reference", last.rule, last.why)
     if given.rule == "formula" and last.rule in FOUND and given.literal.kind == "decimal" and NEXT_VALUE.fullmatch(text[last.literal.end : given.literal.start]):
+        return Classified(given.literal, "result", last.rule, last.why)
+    if given.rule == "quoted" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given

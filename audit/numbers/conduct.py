@@ -11,6 +11,7 @@ from audit.numbers.tables import in_table
 
 __all__ = ["is_allotted", "is_arranged", "is_bound", "is_conducted", "is_distributed", "is_protocol", "is_told_in_caption", "is_unasserted"]
 
+LIST = re.compile(r"^(?:[\s$]*(?:,|and|or|to|--?|\u2013)[\s$]*(?:and\s+|or\s+)?\d[\d,.]*)+")
 ENGLISH = re.compile(r"\b(?:the|of|and|is|are|was|were|with|for|to|we)\b")
 
 
@@ -28,6 +29,8 @@ def is_bound(sight: Sight) -> object:
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
     if sign and not choices.ASSERTED.search(sight.lead) and not (sight.literal.percent and sight.section != "method"):
         return sign["sign"] in "≥>≤" or (cues.PHYSICAL.match(sight.unit) and sight.section != "result") or re.match(r"\s*vs\b", sight.after)
+    if sign and choices.MEETS.search(sight.lead):
+        return True
     if choices.NOUN_OF_BOUND.match(sight.after):
         return True
     if choices.ONLY_WITH.search(sight.lead) or (choices.LEFT_OUT.search(sight.lead) and not sight.literal.percent and not is_lost(sight)):
@@ -43,6 +46,10 @@ def is_arranged(sight: Sight) -> object:
         return True
     if choices.SAMPLED_FROM.search(sight.lead) or (choices.VARIED.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))):
         return True
+    if choices.HERE_SET.search(sight.lead) or choices.EITHER.search(sight.lead) or choices.EXPECTED.search(sight.lead) or choices.DEEPENED.search(sight.lead):
+        return True
+    if sight.integer and is_gathered(sight):
+        return True
     if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.CAN_BE.search(sight.lead) or choices.LISTED_SIZES.search(sight.lead) or choices.SUSPENDED.match(sight.after) or (choices.HYPHEN_NOUN.match(sight.after) and not choices.CHANGE.match(sight.after))):
         return True
     if sight.integer and (choices.ENGAGED.search(sight.lead) or (sight.round and choices.SOME_OF.search(sight.lead))) and not choices.TOLD_APART.match(sight.after):
@@ -50,6 +57,28 @@ def is_arranged(sight: Sight) -> object:
     if is_done(sight):
         return True
     return choices.MUST.search(sight.lead) or choices.MULTIPLIED.search(sight.lead) or (choices.OFFERED.search(sight.lead) and choices.REWARD.search(sight.lead[-30:] + sight.after[:20]))
+
+
+def is_gathered(sight: Sight) -> object:
+    """How many things were brought together: `the average of 10 networks`, `with 400 training samples`, `data from 12 sites`."""
+    if sight.literal.percent:
+        return False
+    if choices.MEAN_OF_MANY.search(sight.lead) and sight.round and choices.MANY.match(sight.after):
+        return True
+    if choices.SPLIT_LEAD.search(sight.lead) and choices.SPLIT_ITEMS.match(past_list(sight)):
+        return True
+    if choices.DATA_ON.search(sight.lead) or (sight.round and choices.COLLATED.search(sight.lead) and not choices.TOLD_APART.match(sight.after)):
+        return True
+    if sight.section == "result":
+        return False
+    if choices.FROM.search(sight.lead) and choices.SOURCES.match(sight.after) and not choices.ASSERTED.search(sight.lead):
+        return True
+    return choices.IN_ARM.match(sight.after) and not choices.ASSERTED.search(sight.sentence)
+
+
+def past_list(sight: Sight) -> str:
+    """The text behind a number and behind those that it is listed with."""
+    return LIST.sub("", sight.after)
 
 
 def is_done(sight: Sight) -> object:
@@ -95,12 +124,14 @@ def is_told_in_caption(sight: Sight) -> object:
     """A condition told in a figure's caption."""
     if "caption" not in sight.frame.inside or not sight.prose or not sight.round:
         return False
+    if sight.integer and choices.RESULTS_OF.search(sight.lead) and not sight.literal.percent:
+        return True
     return choices.UNDER.search(sight.lead) and not choices.CAPTION_ASSERTS.search(sight.sentence)
 
 
 def is_conducted(sight: Sight) -> object:
     """In a section on methods, a number that people choose, in a sentence that asserts nothing."""
-    if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight) or is_lost(sight) or is_of_measured(sight):
+    if sight.section != "method" or not sight.prose or in_table(sight) or not is_chosen(sight) or is_lost(sight) or is_of_measured(sight) or choices.HAPPENED.match(sight.after):
         return False
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False

@@ -76,7 +76,7 @@ INDEX = Cue(
     r"\b(?:lines?|items?|panels?|columns?|rows?|stud(?:y|ies)|experiments?|exps?\.?|predictions?|aims?|objectives?|parts?|phases?|stages?|days?|weeks?|visits?|levels?|types?|class|"
     r"classes|grades?|cases?|scenarios?|settings?|models?|groups?|arms?|cohorts?|clusters?|blocks?|layers?|heads?|tasks?|batch|rounds?|fold|runs?|seeds?|jobs?|sites?|stations?|"
     r"samples?|specimens?|subjects?|participants?|patients?|reviewers?|tiers?|epochs?|steps?|iterations?|generations?|months?|years?|chromosomes?|exons?|versions?|waves?|quarters?|trials?|"
-    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,|\u2013|--?|and|to|&|or)\s*)*$",
+    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,\s*and|,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
 VERBISH = Cue(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
@@ -123,10 +123,14 @@ STATISTIC_TEXT = Cue(
 )
 RELATION = Cue(r"(?:[=<>≈≤≥∈→≠]|\\propto|\\leftarrow|\\gets|\\coloneqq|:=|\\colon)[\s\u2009]*[-\u2212+]?$")
 STATISTIC_NAME = Cue(r"\b(?:(?:odds|hazards?|risk|rate|incidence) ratio|relative risk|kappa|cronbach's (?:\\?alpha|α)|auc|auroc|f1(?:[ -]score)?|accuracy|icc)[\s$]*(?:\((?:or|hr|rr|aor|ahr)\))?[\s,:]*(?:of|=|was|is)?[\s$]*$", I)
+MEAN_TOLD = Cue(r"\bon average\b", I, ("on average",))
+INTERVAL_OF = Cue(r"\b(?:confidence|credible|prediction) intervals?\s*(?:of|was|is|from|between|:|,)?[\s$\[(]*$", I, ("interval",))
+SOME_OF_THEM = Cue(r"\b(?:few|many|most|majority|half|third|quarter|all|some) of (?:the|them|our|these|those)\b[^.;]*\((?:at |about |around )?[\s$~≈]*$", I, (" of th", " of our"))
+"""How many of some things, and behind it their share."""
 ON_AVERAGE = Cue(rf"[\s\u2009\u00a0$]*(?:%|{UNIT}|[a-z-]+)?[\s\u00a0$]*,?\s*on average\b", I)
 SAMPLE = Cue(r"(?:^|[^A-Za-z\\])(?P<symbol>\\?[nNkKmTLBSJ])(?:_\S{1,12})?\u200b?\s*[=≥≤<>]\s*$")
 CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?!total|sum|combined|mean|average|maximum|median|typical|throughput|latency|execution|accuracy|precision|recall|perplexity|significance|probability|success|yield|gain|speed-?up|error|score|overhead|correlation|value|(?:theoretical|experimental|reported|measured|observed)\b)(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
-CATALOGUED = Cue(r"\b(?!(?:IQR|SD|SE|SEM|CI|RMSE|MAE|MSE|MAPE|AUC|AUROC|OR|HR|RR|PSNR|BLEU|FID|BIC|AIC)\b)[A-Z]{2,}[\s\u00a0-]$")
+CATALOGUED = Cue(r"\b(?!(?:IQR|SD|SE|SEM|CI|RMSE|MAE|MSE|MAPE|AUC|AUROC|OR|HR|RR|PSNR|BLEU|FID|BIC|AIC)\b)[A-Z]{2,}(?<!USD)(?<!EUR)(?<!GBP)(?<!CHF)(?<!JPY)(?<!CNY)(?<!RMB)(?<!INR)(?<!BDT)(?<!AUD)(?<!CAD)(?<!SEK)(?<!NOK)(?<!DKK)(?<!BRL)(?<!ZAR)(?<!KES)(?<!TZS)(?<!UGX)(?<!NGN)(?<!PKR)(?<!RUB)(?<!KRW)(?<!MXN)(?<!PLN)(?<!TRY)(?<!HUF)(?<!CZK)(?<!ILS)(?<!IDR)(?<!PHP)(?<!VND)(?<!THB)(?<!SGD)(?<!HKD)(?<!NZD)[\s\u00a0-]$")
 ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
 YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
 EARLY_YEAR = Cue(r"\b(?:in|since|until|circa|ca\.|AD|dated?|from|around|anno)[\s\u00a0]$|\b1[5-8]\d\d[\s\u00a0]*(?:to|and|--?|\u2013)[\s\u00a0]*$")
@@ -181,8 +185,8 @@ PORTION = Cue(r"\b(?:most|majority|minority|few|some|many|several|remaining|rest
 SORTS = Cue(r"\b(?:remained|identified|screened|retrieved|dedup\w*|most|majority|few|followed by|remaining|rest|common\w*|frequent\w*|excluded|exclusion|reasons?|reported|mentioned|responded|answered|dropped out|withdrew|met|eligible)\b|%", I)
 """What a sentence does that sorts things and tells how many fell under each head."""
 ASSIGNED = Cue(r"\b(?:assigned|allocated|randomi[sz]ed|divided|recruited|enrol(?:l)?ed|invited)\b", I)
-REPORTS = Cue(r"[\s\u00a0$]+(?:[A-Za-z-]+\s+){0,2}(?:articles?|records?|abstracts?|titles?|full[- ]texts?|studies|papers|publications|citations|hits|reports?|references|evaluations|trials)\b", I)
-SCREENED = Cue(r"\b(?:returned|retrieved|screened|duplicates?|inclusion criteria|eligib\w+|full[- ]texts?|for inclusion|data extraction|(?:search|query|queries)\b[^.;]{0,60}\b(?:found|gave|identified|yielded|produced))\b", I)
+REPORTS = Cue(r"[\s\u00a0$]+(?:[A-Za-z-]+\s+){0,2}(?:articles?|records?|abstracts?|titles?|full[- ]texts?|studies|papers|publications|citations|hits|reports?|references|evaluations|trials|data ?sets)\b", I)
+SCREENED = Cue(r"\b(?:returned|retrieved|screened|duplicates?|inclusion criteria|eligib\w+|full[- ]texts?|for inclusion|data extraction|(?:search|query|queries)\b[^.;]{0,60}\b(?:found|gave|identified|yielded|produced|assessed)|(?:assess|screen|identif|review|retriev)\w*\b[^.;]{0,60}\b(?:and|then) excluded)\b", I)
 """How a systematic search went."""
 KEPT = Cue(r"[\s\u00a0$]+(?:included|eligible|retained|remaining|identified|unique)\s", I)
 SEXES = Cue(r"[\s\u00a0$]+(?:were\s+)?(?:wom[ae]n|m[ae]n|females?|males?|girls?|boys?)\b", I)

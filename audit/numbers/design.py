@@ -73,7 +73,7 @@ def is_set_up(sight: Sight) -> object:
         return False
     if re.search(r"\bassum(?:e[sd]?|ing)\b(?! that we)", sight.lead, re.I) and not cues.CLAIM.search(sight.lead):
         return True
-    if choices.IS.search(sight.lead) or is_lost(sight):
+    if choices.IS.search(sight.lead) or is_lost(sight) or choices.HAPPENED.match(sight.after):
         return False
     lead = choices.NAMES_ASIDE.sub("", sight.lead)
     found = cues.DESIGN_VERB.search(lead) or (not sight.literal.percent and (sight.integer or choices.MILLIONS.match(sight.after)) and choices.HOLDING.search(sight.lead))

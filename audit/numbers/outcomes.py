@@ -48,6 +48,8 @@ def is_named_statistic(sight: Sight) -> object:
     """Follows the name of a statistic that nobody sets, or is an average: `odds ratio 2.3`, `247 ms on average`."""
     if not sight.prose or sight.literal.words:
         return False
+    if (sight.literal.percent or sight.literal.kind == "decimal") and (cues.MEAN_TOLD.search(sight.lead) or (not sight.literal.percent and cues.INTERVAL_OF.search(sight.before[-48:]))):
+        return True
     return cues.ON_AVERAGE.match(sight.after) or (sight.literal.kind == "decimal" and cues.STATISTIC_NAME.search(sight.before[-48:]))
 
 
@@ -224,7 +226,7 @@ def is_share(sight: Sight) -> object:
         return True
     if sight.integer and sight.prose and not sight.literal.percent and COUNT_WITH_SHARE.match(sight.after):
         return True
-    return sight.prose and sight.literal.percent and re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:])
+    return sight.prose and sight.literal.percent and (re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:]) or cues.SOME_OF_THEM.search(sight.lead))
 
 
 def is_comparison(sight: Sight) -> object:

@@ -7,12 +7,12 @@ from bisect import bisect_left, bisect_right
 
 from audit.numbers import cues
 from audit.numbers.sight import Sight
-from audit.numbers.stream import ARGUMENT, CITE, REF
+from audit.numbers.stream import ARGUMENT, CITE, REF, SEAM
 from audit.numbers.tables import in_table, is_quoted_row
 
 __all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
 
-PARAGRAPH, SENTENCES = 900, 5
+PARAGRAPH, NOTE, SENTENCES = 900, 600, 5
 NAME = r"[A-Z][\w'\u2019-]+"
 IN_TEXT = re.compile(
     rf"\([^()]{{0,200}}?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]{{0,200}}\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
@@ -23,6 +23,7 @@ OTHERS = re.compile(
     rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
 )
 """Words by which a writer hands over to others, for as long as nobody else speaks."""
+CITED = re.compile(CITE)
 RELATIVE = re.compile(rf"{CITE},?\s+(?:who|which|where)\b[^,;]*$")
 STUDY = re.compile(r"\b(?:stud(?:y|ies)|analys[ei]s|survey|paper|trial|report|work|review)\b")
 USED_TO = re.compile(rf"{CITE}\s*\)?,?\s*(?:in order\s+)?to\s+[a-z]+")
@@ -67,10 +68,19 @@ def is_attributed(sight: Sight) -> bool:
     return bool(subjects) and not cues.OWN.search(told[subjects[-1].end() :]) and not TURNS.search(told, subjects[-1].end())
 
 
+def cites_aside_of_notes(sight: Sight, start: int, end: int) -> bool:
+    """Whether a stretch of running text cites, apart from its footnotes."""
+    if "footnote" in sight.frame.inside or sight.literal.stream != "main":
+        return cites(sight, start, end)
+    main = sight.reading.main
+    noted = sight.page.once("noted", lambda: [place.start() for place in CITED.finditer(sight.text) if "footnote" not in main.frame(place.start()).inside])
+    return bisect_left(noted, start) < bisect_left(noted, end) or stands(sight, IN_TEXT, start, end)
+
+
 def reviews(sight: Sight) -> bool:
     """Whether the paragraph cites others before the sentence, in an introduction, or with no word of this work from end to end."""
     start = paragraph_start(sight)
-    if sight.section == "result" or not cites(sight, start, sight.span[0]):
+    if sight.section == "result" or not cites_aside_of_notes(sight, start, sight.span[0]):
         return False
     return sight.section == "background" or sight.page.once(("review", start), lambda: speaks_of_others_only(sight, start))
 
@@ -123,8 +133,17 @@ def cites(sight: Sight, start: int, end: int) -> bool:
 
 
 def sentence_cites(sight: Sight) -> bool:
-    """Whether the sentence holds a citation."""
-    return bool(sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)))
+    """Whether the sentence holds a citation, or one stands behind the footnote that ends it."""
+    return bool(sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span) or cites_behind_note(sight)))
+
+
+def cites_behind_note(sight: Sight) -> bool:
+    """Whether a citation follows the footnote that the sentence ends with, or is."""
+    end = sight.span[1]
+    if sight.text[end - 1 : end] != SEAM:
+        return False
+    inside, _, behind = sight.text[end : end + NOTE].partition(SEAM)
+    return inside.lstrip().startswith(CITE) or behind.lstrip().startswith(CITE)
 
 
 def paragraph_start(sight: Sight) -> int:

@@ -174,7 +174,7 @@ def is_enumeration(sight: Sight) -> object:
         return True
     if sight.frame.name != "textbf" and sight.frame.name.rstrip("*") in SECTIONS and sight.frame.kind == "argument" and not sight.before.strip() and re.fullmatch(r"\d{1,2}(?:\.\d{1,2})*\.?", sight.literal.text):
         return True  # a section's typed number
-    if sight.integer and len(sight.literal.plain) == 1 and re.search(r"[;:]\s*$", sight.before[-3:]) and re.match(r"\)\s", sight.after):
+    if sight.integer and len(sight.literal.plain) == 1 and re.match(r"\)\s", sight.after) and (re.search(r"[;:]\s*$", sight.before[-3:]) or (re.search(r"(?:,|and)\s*$", sight.before[-5:]) and re.search(r"[:;]\s*1\)\s", sight.sentence))):
         return True
     return (
         sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math

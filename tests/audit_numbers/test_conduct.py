@@ -40,6 +40,15 @@ TOLD = {
     "a finding in a caption": (r"\begin{figure}\caption{A loss of 40 knocks.}\end{figure}", "result"),
     "those lost": (r"\section{Results} After excluding 12 pumps with leaks, many remained.", "result"),
     "those left out": (r"\section{Results} The mean is taken excluding 12 Hz for its hum.", "design"),
+    "a mean over many": (r"\section{Results} Dots are the mean of 20 pumps.", "design"),
+    "a mean that was found": (r"\section{Results} The pumps ran for a mean of 20 hours.", "result"),
+    "what was expected": (r"\section{Results} We expected to see 30 pumps fail.", "design"),
+    "what came instead": (r"\section{Results} We expected to see pumps fail, but saw 37.", "result"),
+    "training samples": (r"\section{Results} The net learns with 400 training samples.", "design"),
+    "what nobody chooses how often": (r"\section{Methods} The trial had 30 relapses.", "result"),
+    "citations of a footnote": (r"\section{Wells} Rain is rare.\footnote{So says \citet{a}.} Around 57\% of wells leak.", "result"),
+    "a citation behind a footnote": (r"\section{Wells} Around 57\% of wells leak\footnote{In spring.} \citep{a}.", "reference"),
+    "a currency": (r"\section{Results} A well costs EUR 384.", "result"),
     "a lag that was found": (r"\section{Results} The hum peaked at lag 9.", "result"),
 }
 
