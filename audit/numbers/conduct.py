@@ -109,15 +109,15 @@ def is_protocol(sight: Sight) -> object:
     """The value of a noun that somebody sets, in a phrase: `a bandwidth of 180 days`, `wait time of 5 minutes`, `duration: 800 ms`."""
     if not sight.prose or in_table(sight):
         return False
-    if choices.SET_NOUN.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
+    if choices.SET_NOUN.search(sight.lead[-64:]) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
         return True
     if not sight.literal.percent and (choices.SET_AFTER.match(sight.after) or (choices.HYPHEN_UNIT.match(sight.after) and not choices.CHANGE.match(sight.after))):
         return True
-    if sight.round and choices.SWEPT.search(sight.lead) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
+    if sight.round and choices.SWEPT.search(sight.lead[-48:]) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
         return True
     if sight.claims or sight.literal.percent or sight.section == "result" or not is_chosen(sight):
         return False
-    return choices.SIZED_NOUN.search(sight.lead) and not choices.HAS_BUT.search(sight.lead)
+    return choices.SIZED_NOUN.search(sight.lead[-48:]) and not choices.HAS_BUT.search(sight.lead)
 
 
 def is_told_in_caption(sight: Sight) -> object:
