@@ -206,8 +206,8 @@ EITHER = Cue(r"\b(?:being|is|are|was|were|takes?|equals?)\s+either\s+[$]?$|\beit
 MEAN_OF_MANY = Cue(r"\b(?:(?:the|are|is|as)\s+(?:mean|average|median|sum)|averag(?:e|ed|ing))\s+of\s+(?:the\s+)?[$]?$", I, (" of",))
 MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,2}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
 """Over how many things a mean was taken, not a mean that was found: `the average of 10 networks`."""
-SPLIT_ITEMS = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:training|validation|test|testing|held-out|calibration)\s+(?:data|examples?|samples?|points|images|pairs|instances|sequences|sets?|cases|items|subjects)\b", I)
-SPLIT_LEAD = Cue(r"\b(?:with|using|on|the|has|have|for|of|contains?|an?|each|from|and)\s+(?:\d[\d,.]*\s*(?:,|and|or|to)\s*)*(?:and\s+|or\s+)?[$]?$", I)
+SPLIT_ITEMS = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:training|validation|test|testing|held-out|calibration)\s+(?:data|examples?|samples?|points|images|pairs|instances|sequences|sets?|cases|items|subjects|records|observations|documents)\b", I)
+SPLIT_LEAD = Cue(r"(?:split|splits|into):\s*$|\b(?:with|using|on|the|has|have|for|of|contains?|an?|each|from|and)\s+(?:\d[\d,.]*\s*(?:,|and|or|to)\s*)*(?:and\s+|or\s+)?[$]?$", I)
 MEETS = Cue(r"\b(?:met|meets?|meeting|satisf\w+|pass(?:es|ed|ing)?|surviv(?:es|ed|ing))\b[^.;]{0,70}$", I, ("met", "meet", "satisf", "pass", "surviv"))
 DATA_ON = Cue(r"\b(?:received|obtained|uses?|used|using|had|gathered|acquired)\s+(?:data|records|responses|information|scans|questionnaires)\s+(?:on|for|about|from)\s+(?:a total of\s+)?[$]?$", I, ("data", "records", "responses", "information", "scans", "questionnaires"))
 SOURCES = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+){0,2}(?:studies|papers|articles|publications|reports|sites|countries|cities|hospitals|cent(?:er|re)s|clinics|schools|universities|laborator(?:y|ies)|repositories|projects|sources|stations|institutions|companies|firms|farms|villages|regions|states|provinces|laboratories|websites|journals)\b", I)
@@ -217,5 +217,6 @@ EXPECTED = Cue(r"\b(?:we|is|are|was|were)\s+(?:expect|aim|hop|plan|intend|target
 COLLATED = Cue(r"(?:^\W*|\bwe\s+)(?:compiled|collected|curated|assembled|gathered|collated|analy[sz]ed|annotated|downloaded|sampled|surveyed)\s+(?:a total of\s+)?[$]?$", I, ("compiled", "collected", "curated", "assembled", "gathered", "collated", "analy", "annotated", "downloaded", "sampled", "surveyed"))
 DEEPENED = Cue(r"\bwe\s+(?:then\s+|also\s+|now\s+)?(?:increase|decrease|raise|lower|extend|change|reduce)d?\s+(?:the|its|their)\s+(?:[\w-]+\s+){0,2}(?:depth|thickness|width|size|length|temperature|concentration|dose|pressure|voltage|resolution|spacing|radius|duration|height)s?\b[^.;]{0,60}\b(?:from|to|by)\s+(?:\d[\d.]*\s*(?:to|--?|\u2013)\s*)?[$]?$", I, ("we ",))
 RESULTS_OF = Cue(r"^\W*(?:[\w-]+\s+){0,2}(?:results?|examples?|comparison|illustration|snapshots?|maps?|distributions?|trajector(?:y|ies)|realizations?|samples?)\s+(?:of|for|from|with)\s+(?:the\s+)?[$]?$", I)
-HAPPENED = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:events|deaths|relapses|recurrences|failures|crashes|infections|errors|detections|complications|withdrawals|responders)\b", I)
+HAPPENED = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:events|deaths|relapses|recurrences|failures|crashes|infections|errors|detections|complications|withdrawals|responders|missing (?:values|data|entries|answers))\b", I)
 """What nobody chooses how often."""
+COUNTS_THINGS = Cue(r"[\s\u00a0$]+(?:missing|\w+ly\b|[a-z]+ed\b)", I)

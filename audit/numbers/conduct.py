@@ -50,7 +50,7 @@ def is_arranged(sight: Sight) -> object:
         return True
     if sight.integer and is_gathered(sight):
         return True
-    if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.CAN_BE.search(sight.lead) or choices.LISTED_SIZES.search(sight.lead) or choices.SUSPENDED.match(sight.after) or (choices.HYPHEN_NOUN.match(sight.after) and not choices.CHANGE.match(sight.after))):
+    if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.CAN_BE.search(sight.lead) or (choices.LISTED_SIZES.search(sight.lead) and not choices.COUNTS_THINGS.match(sight.after)) or choices.SUSPENDED.match(sight.after) or (choices.HYPHEN_NOUN.match(sight.after) and not choices.CHANGE.match(sight.after))):
         return True
     if sight.integer and (choices.ENGAGED.search(sight.lead) or (sight.round and choices.SOME_OF.search(sight.lead))) and not choices.TOLD_APART.match(sight.after):
         return True

@@ -251,7 +251,7 @@ def is_method(sight: Sight) -> object:
     """In a section on methods, in a sentence without an outcome."""
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
-    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight) and not is_of_measured(sight)
+    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight) and not is_of_measured(sight) and not choices.HAPPENED.match(sight.after)
 
 
 def is_dimension(sight: Sight) -> object:
@@ -280,7 +280,7 @@ def is_proportion(sight: Sight) -> object:
 
 def is_named_constant(sight: Sight) -> object:
     """The value of a named constant: `learning rate of 3e-4`."""
-    if in_table(sight):
+    if in_table(sight) or choices.HAPPENED.match(sight.after):
         return False
     if choices.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and choices.NAMED_VALUE.search(sight.lead)):
         return True

@@ -29,7 +29,7 @@ STUDY = re.compile(r"\b(?:stud(?:y|ies)|analys[ei]s|survey|paper|trial|report|wo
 USED_TO = re.compile(rf"{CITE}\s*\)?,?\s*(?:in order\s+)?to\s+[a-z]+")
 REPORTS = re.compile(rf"(?:{CITE}|\b{NAME}(?:\s+et\s+al\.?[\s\\]*,?|\s+and\s+{NAME})?\s*\((?:19|20)\d\d[a-z]?\))[\s)\]]*(?:\w+ly\s+|also\s+)?(?:report|f[oi]und|finds|estimat|calculat|obtain|measur|deriv|g[ai]ve|show|identif|determin|conclu|infer|predict|noted|quot|claim|observ|record|constrain)\w*\b")
 """A cited author as the subject of a finding."""
-METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|correction|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er|programm?e?|codes?|formula|equation|protocol|approach|recipe|guidelines?|technique|implementation)(?:\s+(?:of|by|from))?\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)|^\W*(?:Following|Using|Adopting|Applying|Employing)\b[^,;]{{0,90}}{CITE}")
+METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|corrections?|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er|programm?e?|codes?|formula|equation|protocols?|approach(?:es)?|recipe|guidelines?|techniques?|implementations?|mechanisms?|strateg(?:y|ies)|frameworks?|practices|outliers?|loss)(?:\s+(?:of|by|from))?\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)|^\W*(?:Following|Using|Adopting|Applying|Employing)\b[^,;]{{0,90}}{CITE}")
 """A citation of the method by which one's own number was found, or beside one's own table."""
 WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 TURNS = re.compile(r";|\b(?:while|whereas|but|however|although|unlike)\b|\n\n")
@@ -80,7 +80,7 @@ def cites_aside_of_notes(sight: Sight, start: int, end: int) -> bool:
 def reviews(sight: Sight) -> bool:
     """Whether the paragraph cites others before the sentence, in an introduction, or with no word of this work from end to end."""
     start = paragraph_start(sight)
-    if sight.section == "result" or not cites_aside_of_notes(sight, start, sight.span[0]):
+    if sight.section in ("result", "method") or not cites_aside_of_notes(sight, start, sight.span[0]):
         return False
     return sight.section == "background" or sight.page.once(("review", start), lambda: speaks_of_others_only(sight, start))
 
