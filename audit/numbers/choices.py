@@ -109,7 +109,7 @@ ARTICLE = Cue(r"\b(?:an?|the|each|every)[\s$]*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u201
 SAMPLE_OF = Cue(r"\b(?:(?:samples?|cohorts?)(?:\s+of)?|(?:participants|patients|students|adults|children|subjects|respondents|volunteers|teachers|individuals))[\s($]*\\?n\s*=\s*$", I)
 MILLIONS = Cue(r"[\s\u00a0]+(?:million|billion|trillion|thousand)\b")
 DONE_AFTER = Cue(r"[^.;:]{0,60}\b(?:was|were|is|are)\s+(?:\w+ly\s+)?(?:applied|used|employed|adopted|imposed|chosen|added|inserted|set|simulated|prepared|placed|mounted|injected)\b", I)
-LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice|stimulus|prime|pulse|cue|trial|video|clip|tone|sound|interval)s?\s+(?:\w+\s+)?(?:lasted|lasts?|ran for)\s+(?:about\s+|approximately\s+)?$", I)
+LASTING = Cue(r"\b(?:intervention|treatment|training|session|programme?|block|phase|practice|stimulus|prime|pulse|cue|trial|video|clip|tone|sound|interval|period)s?,?\s+(?:\w+\s+)?(?:lasted|lasts?|ran for)\s+(?:about\s+|approximately\s+|at least\s+|at most\s+|up to\s+)?$", I)
 """How long something was made to last."""
 SUBJECT = Cue(r"^\W*(?:an?|each|every|one)\s+(?:\w+\s+)?$", I)
 LABELLED_END = Cue(r"[\s$]*\([^)(\d]{2,40}\)[\s,]*(?:to|through)\s+[-$\d]", I)
@@ -220,3 +220,5 @@ RESULTS_OF = Cue(r"^\W*(?:[\w-]+\s+){0,2}(?:results?|examples?|comparison|illust
 HAPPENED = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:events|deaths|relapses|recurrences|failures|crashes|infections|errors|detections|complications|withdrawals|responders|missing (?:values|data|entries|answers))\b", I)
 """What nobody chooses how often."""
 COUNTS_THINGS = Cue(r"[\s\u00a0$]+(?:missing|\w+ly\b|[a-z]+ed\b)", I)
+IDENTIFIED = Cue(r"\b[a-z]{2,}[A-Z][A-Za-z]+\s*[=:]?\s*$")
+"""An option of a program before its value."""

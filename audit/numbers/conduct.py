@@ -48,6 +48,8 @@ def is_arranged(sight: Sight) -> object:
         return True
     if choices.HERE_SET.search(sight.lead) or choices.EITHER.search(sight.lead) or choices.EXPECTED.search(sight.lead) or choices.DEEPENED.search(sight.lead):
         return True
+    if not sight.literal.percent and choices.IDENTIFIED.search(sight.before[-32:]):
+        return True
     if sight.integer and is_gathered(sight):
         return True
     if sight.integer and (choices.NAMED_ASSIGNMENT.search(sight.before[-30:]) or choices.CAN_BE.search(sight.lead) or (choices.LISTED_SIZES.search(sight.lead) and not choices.COUNTS_THINGS.match(sight.after)) or choices.SUSPENDED.match(sight.after) or (choices.HYPHEN_NOUN.match(sight.after) and not choices.CHANGE.match(sight.after))):

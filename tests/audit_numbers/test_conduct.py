@@ -48,6 +48,9 @@ TOLD = {
     "what nobody chooses how often": (r"\section{Methods} The trial had 30 relapses.", "result"),
     "citations of a footnote": (r"\section{Wells} Rain is rare.\footnote{So says \citet{a}.} Around 57\% of wells leak.", "result"),
     "a citation behind a footnote": (r"\section{Wells} Around 57\% of wells leak\footnote{In spring.} \citep{a}.", "reference"),
+    "an option of a program": (r"\section{Results} Peaks were those of findHills (minHillWidth 70).", "design"),
+    "how long a period was made to last": (r"\section{Rounds} The dark periods, which lasted 0.5 h, came often.", "design"),
+    "a citation in a paragraph on methods": (r"\section{Methods} Wells were dug as elsewhere \citep{a}. Leaks came to 23.7\% of wells.", "result"),
     "a currency": (r"\section{Results} A well costs EUR 384.", "result"),
     "a lag that was found": (r"\section{Results} The hum peaked at lag 9.", "result"),
 }
