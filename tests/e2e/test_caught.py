@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from course import WHOLE
 from smoke import TEX, Repository
 
 Change = Callable[[Repository], None]
-CITED = r"\val{main.both.arms.switch_1.recovered_effective}."
+CITED = r"\val{main.both.switch_03.recovered_effective}."
 
 
 def change_digit(path: str, pattern: str) -> Change:
@@ -29,12 +30,12 @@ def change_digit(path: str, pattern: str) -> Change:
 
 def edit_seal(repository: Repository) -> None:
     """Give the seal another content, as someone would who wants other seeds."""
-    change_digit("prereg/pilot.seal.json", '"value": ')(repository)
+    change_digit("prereg/path-1.seal.json", '"value": ')(repository)
 
 
 def remove_seal(repository: Repository) -> None:
     """Remove the seal, and commit that."""
-    repository.git("rm", "-q", "prereg/pilot.seal.json")
+    repository.git("rm", "-q", "prereg/path-1.seal.json")
     repository.git("commit", "-q", "-m", "No seal")
 
 
@@ -48,14 +49,16 @@ class Case:
 
 
 CASES = {
-    "a digit in a record": Case(change_digit("results/analyse/main.json", '"value": '), frozenset({"A303", "A304"}), "results/analyse/main.json"),
+    "a digit in a record": Case(change_digit("results/summary/main.json", '"value": '), frozenset({"A303", "A304"}), "results/summary/main.json"),
+    "a digit in a forecast": Case(change_digit("results/forecast/path.json", '"opening": '), frozenset({"A303", "A304"}), "results/forecast/path.json"),
+    "a digit in a test": Case(change_digit("results/tests/path.json", '"p_networks": {'), frozenset({"A303", "A304"}), "results/tests/path.json"),
     "a digit in a trajectory": Case(change_digit("results/branch/main-deep.json", '"loss": \\['), frozenset({"A303", "A304", "A314"}), "results/branch/main-deep.json"),
-    "an edited seal": Case(edit_seal, frozenset({"A103", "A104"}), "prereg/pilot.seal.json"),
-    "a removed seal": Case(remove_seal, frozenset({"A102", "A104"}), "prereg/pilot.seal.json"),
+    "an edited seal": Case(edit_seal, frozenset({"A103", "A104"}), "prereg/path-1.seal.json"),
+    "a removed seal": Case(remove_seal, frozenset({"A102", "A104"}), "prereg/path-1.seal.json"),
     "an edited run log": Case(change_digit("results/path/main-deep.run.json", '"seconds": '), frozenset({"A304"}), "results/path/main-deep.run.json"),
     "an edited macro": Case(change_digit("manuscript/generated/macros.tex", "main.both.events.settled}{"), frozenset({"A403"}), "manuscript/generated/macros.tex"),
-    "an edited registration": Case(change_digit("prereg/pilot.yaml", "op: "), frozenset({"A105"}), "prereg/pilot.yaml"),
-    "an edited judge": Case(change_digit("src/rankcollapse/analysis.py", "LEAST_SKIP = 1e-"), frozenset({"A105"}), "src/rankcollapse/analysis.py"),
+    "an edited registration": Case(change_digit("prereg/path-1.yaml", "op: "), frozenset({"A105"}), "prereg/path-1.yaml"),
+    "an edited judge": Case(change_digit("src/rankcollapse/path_rules.py", "OPEN = 1e-"), frozenset({"A105"}), "src/rankcollapse/path_rules.py"),
     "an edited frozen parameter": Case(change_digit("params.yaml", "added_loss: "), frozenset({"A107"}), "params.yaml"),
 }  # fmt: skip
 
