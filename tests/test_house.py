@@ -32,10 +32,20 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "params records manifest schemas quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings ramps path_rules",
-    "text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values",
-    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks ageing costs replay",
-    "checkpoint pools fanout analysis figures experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings",
+    "machines",
+    "params records manifest quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings records_results ramps path_rules",
+    "text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
+    "claim_readings seed_cells quantity_forms",
+    "recoveries ramp_summary reading_summary",
+    "summary",
+    "path_records",
+    "own_tests rows path_tests",
+    "schemas",
+    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks costs replay",
+    "looks curves",
+    "figures_forces figures_bursts",
+    "figures",
+    "checkpoint pools fanout experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings burst_readings",
     "engine.__main__",
 ]
 CORE = {"click", "jinja2", "jsonschema_rs", "pydantic", "rich", "ruamel"}

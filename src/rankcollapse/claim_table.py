@@ -242,7 +242,7 @@ CHECKED = (
           "the paper's budget and healthy rank, which set both"),
     Claim("C096", "C", "P", "switch to 0.3: median time 71", Trend(("main.switch_weak.T_rec", "main.switch_03.T_rec"), "falls")),
     Claim("C097", "C", "P", "switch to 0.6: median time 50",
-          Trend(("main.switch_weak.T_rec", "main.switch_03.T_rec", "main.switch_06.T_rec"), "falls")),
+          Trend(("main.switch_weak.T_rec", "main.switch_03.T_rec", "main.switch_06.T_rec"), "falls", first=True)),
     Claim("C098", "C", "P", "first delay: 2/8 recover", Trend(tuple(f"{arm}.recovered_rank" for arm in DELAYS[:2]), "falls")),
     Claim("C099", "C", "P", "second delay: 3/8 recover", Trend(tuple(f"{arm}.recovered_rank" for arm in DELAYS[:3]), "falls")),
     Claim("C100", "C", "P", "third delay: 1/8 recovers", Trend(tuple(f"{arm}.recovered_rank" for arm in DELAYS), "falls")),

@@ -68,9 +68,14 @@ class Readings:
             raise Refusal("claims", f"{full_key(key, role)} has no values per event", cure="record them beside the summary")
         return tuple(map(float, values))
 
-    def rows(self, keys: Sequence[str], role: Role | None = None) -> list[tuple[float, ...]]:
-        """One row per event with the values of all keys; Refusal where they are of different events."""
+    def rows(self, keys: Sequence[str], role: Role | None = None, *, first: bool = False) -> list[tuple[float, ...]]:
+        """One row per event with the values of all keys; Refusal where they are of different events.
+
+        `first`: of the first events alone, as many as every key has; for arms that only the first events got.
+        """
         columns = [self.values(key, role) for key in keys]
+        if first:
+            columns = [column[: min(map(len, columns))] for column in columns]
         lengths = {len(column) for column in columns}
         if len(lengths) > 1:
             names = ", ".join(full_key(key, role) for key in keys)

@@ -78,11 +78,13 @@ class Trend:
     series: tuple[str, ...]
     direction: Literal["rises", "falls"]
     roles: Roles = BOTH
+    first: bool = False
+    """Whether a reading may be of the first events alone, so that those are compared."""
 
     def judge(self, readings: Readings) -> Finding:
         """Rows are events; their roles make no difference, since only values of one event are compared."""
         sign = 1 if self.direction == "rises" else -1
-        table = [[sign * value for value in row] for role in self.roles for row in readings.rows(self.series, role)]
+        table = [[sign * value for value in row] for role in self.roles for row in readings.rows(self.series, role, first=self.first)]
         test = order_within_rows(table, readings.generator)
         evidence = [Evidence(key=key, role=role, observed=readings.find(key, role)) for role in self.roles for key in self.series]
         evidence[0] = evidence[0].model_copy(update={"statistic": number(test.L, 1), "p": number(test.p, 4), "events": whole(len(table))})
@@ -96,7 +98,8 @@ class Trend:
 
     def text(self) -> str:
         """As a reader sees it."""
-        return f"{self.direction} within events: {', '.join(self.series)}{show_roles(self.roles)}"
+        events = "the first events, which have all" if self.first else "events"
+        return f"{self.direction} within {events}: {', '.join(self.series)}{show_roles(self.roles)}"
 
 
 def decide_order(p: float, *, stated: bool, evidence: tuple[Evidence, ...]) -> Finding:

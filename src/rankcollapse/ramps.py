@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from audit.records import Refusal
 from rankcollapse.events import collapsed_rank, find_recovery
 from rankcollapse.records import Trajectory
 
@@ -60,9 +61,12 @@ def is_loss_not_later(crossings: Mapping[str, int | None]) -> bool:
     return loss is not None and all(other is None or loss <= other for other in others)
 
 
-def subtract_control(driver: Trajectory, control: Trajectory) -> list[float]:
-    """Loss above the healthy control's at the same step, nats, at every measurement of the driver."""
+def subtract_control(place: str, driver: Trajectory, control: Trajectory) -> list[float]:
+    """Loss above the healthy control's at the same step, nats, at every measurement of the driver; Refusal where the control has none."""
     beside = dict(zip(control.step, control.loss, strict=True))
+    missing = [step for step in driver.step if step not in beside]
+    if missing:
+        raise Refusal(place, "its healthy control was not measured beside it", expected=f"step {missing[0]}", cure="run the stages again")
     return [loss - beside[step] for step, loss in zip(driver.step, driver.loss, strict=True)]
 
 
@@ -78,3 +82,13 @@ def read_hysteresis(collapse: float, ramp: Trajectory, threshold: float, window:
     if found is None:
         return Hysteresis(collapse, None, None)
     return Hysteresis(collapse, ramp.skip[found], ramp.skip[found] / collapse if collapse > 0 else None)
+
+
+def find_scale(ramp: Trajectory, scale: float) -> float | None:
+    """Step at which a rising skip scale reaches a value, on the line between two measurements; None where it does not."""
+    for index, skip in enumerate(ramp.skip):
+        if skip >= scale:
+            before = max(index - 1, 0)
+            rise = skip - ramp.skip[before]
+            return ramp.step[index] if rise <= 0 else ramp.step[index] - (skip - scale) / rise * (ramp.step[index] - ramp.step[before])
+    return None

@@ -7,18 +7,22 @@ from math import log10
 from statistics import fmean, median
 
 from rankcollapse import path_rules
-from rankcollapse.records_readings import BlockRow, BranchEnd, CurvePoint, EventReadings, StateRow
+from rankcollapse.records_readings import BlockRow, BranchEnd, CurvePoint, EventReadings, ReplayRow, StateRow
 
+SWITCHED = ("switch_weak", "switch_03", "switch_1")
+"""The switches of an event's readings, in their order: by place, since the weak scale may equal another."""
 SMALL_DELTA = 0.1
 """Distances from rank one up to this are those at which the hinge's force should not vary."""
 
 
-def value_event(event: EventReadings, recover: float, names: Mapping[float, str]) -> dict[str, float]:
-    """Every number of one saved collapse; `recover` is the rank that counts as recovered, `names` those of the switches by skip scale."""
+def value_event(event: EventReadings, replays: Sequence[ReplayRow], recover: float) -> dict[str, float]:
+    """Every number of one saved collapse and of its replayed switches; `recover` is the rank that counts as recovered."""
     values = value_path(event) | value_force(event) | value_state(event)
-    for state in event.switches:
-        values |= {f"path.{names[state.skip]}.{key}": value for key, value in value_switch(state, event, recover).items()}
-    for replay in event.replays:
+    named = dict(zip(SWITCHED, event.switches, strict=True))
+    for name, state in named.items():
+        values |= {f"path.{name}.{key}": value for key, value in value_switch(state, event, recover).items()}
+    names = {state.skip: name for name, state in named.items() if name != SWITCHED[0]}
+    for replay in replays:
         above = replay.rank >= recover and not replay.at_floor
         values[f"path.{names[replay.skip]}.rank_above_after_{replay.updates}"] = float(above)
     return values
@@ -114,9 +118,9 @@ def value_synthetic(points: Sequence[CurvePoint]) -> dict[str, float]:
     return {f"synth.{kind}.error": error for kind, error in errors.items()} | {"synth.hinge.spread_below_tenth": max(near) / min(near) - 1}
 
 
-def list_errors(events: Sequence[EventReadings]) -> tuple[float, ...]:
-    """Relative differences of replayed from logged ranks, over all events and replays that have one."""
-    return tuple(replay.error for event in events for replay in event.replays if replay.error is not None)
+def list_errors(replays: Sequence[ReplayRow]) -> tuple[float, ...]:
+    """Relative differences of replayed from logged ranks, of all replays that have one."""
+    return tuple(replay.error for replay in replays if replay.error is not None)
 
 
 def make_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, tuple[float, ...]]:

@@ -20,7 +20,6 @@ from rankcollapse.measure import term_path
 from rankcollapse.params import Role, Scale, Study
 from rankcollapse.plan import setting_of
 from rankcollapse.positions import Order, read_order
-from rankcollapse.ramps import cross_markers, is_loss_not_later, is_ordered, pass_scale, read_hysteresis
 from rankcollapse.records import Profile, RoleCalibration, Trajectory
 from rankcollapse.records_readings import (
     AgedRow,
@@ -33,10 +32,8 @@ from rankcollapse.records_readings import (
     LineRow,
     NoiseRow,
     OrderRow,
-    RampRow,
     Readings,
     ReplayRow,
-    SkipRow,
     StateRow,
     Synthetic,
 )
@@ -225,26 +222,6 @@ def replay_row(seed: int, skip: float, replayed: Replayed, branch: Trajectory | 
     return ReplayRow(
         seed=seed, skip=skip, updates=replayed.updates, rank=reading.rank[0], residual=reading.residual[0], at_floor=reading.at_floor[0], loss=reading.loss[0],
         task=profile_of(replayed.path), logged=logged, error=None if logged is None else relative_error(reading.rank[0], logged),
-    )  # fmt: skip
-
-
-def read_ramp(
-    seed: int,
-    driver: Trajectory,
-    series: Mapping[str, Sequence[float]],
-    start: int,
-    detected: int,
-    down: Sequence[float],
-    found: tuple[Trajectory, float, int, int],
-) -> RampRow:
-    """One event's ramp: `series` holds each marker at every measurement of the driver, `found` the reversed ramp and its recovery rule."""
-    crossings = cross_markers(driver.step, series, start, detected)
-    passed = {scale: pass_scale(driver, scale) for scale in down}
-    at = driver.skip[driver.step.index(detected)]
-    return RampRow(
-        seed=seed, crossings=crossings, ordered=is_ordered(crossings), loss_not_later=is_loss_not_later(crossings),
-        down=tuple(SkipRow(scale=scale, **row._asdict()) for scale, row in passed.items() if row is not None),
-        **read_hysteresis(at, *found)._asdict(),
     )  # fmt: skip
 
 

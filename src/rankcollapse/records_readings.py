@@ -175,30 +175,6 @@ class Readings(Record):
     aged: tuple[AgedRow, ...]
 
 
-class SkipRow(Frozen):
-    """The driver on its way down, at a held scale of the switches."""
-
-    scale: float
-    step: int
-    skip: float
-    rank: float
-
-
-class RampRow(Frozen):
-    """One event's ramp: markers on the way down, scales at collapse and recovery."""
-
-    seed: int
-    crossings: dict[str, int | None]
-    """Step at which each marker was half-way to its value at detection."""
-    ordered: bool
-    """Whether gap, cosine and loss gap crossed in this order, each strictly before the next."""
-    loss_not_later: bool
-    collapse: float
-    recovery: float | None = None
-    ratio: float | None = None
-    down: tuple[SkipRow, ...]
-
-
 class CurvePoint(Frozen):
     """The force of each term on the synthetic matrix at one distance from rank one."""
 

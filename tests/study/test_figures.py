@@ -1,69 +1,276 @@
-"""Figures: the same records give the same bytes, other records others, and every treatment has its own look."""
+"""Figures: the same records give the same bytes, every treatment has its own look, nothing is cut off, and what did not recover is crossed out."""
 
 from __future__ import annotations
 
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
-from corpora import read_folder
+from corpora import read_folder, refusal
+from courses import RULES, SAVED, flat, rise, row
+from invented import invent
 
-from rankcollapse import figures
-from rankcollapse.tables import ARMS
+from rankcollapse import curves, figures, figures_bursts, figures_forces, looks
+from rankcollapse.curves import Bursts, Time, find_opening, list_cells, recovery_time, smooth_rank
+from rankcollapse.looks import ARMS
+from rankcollapse.treatments import list_arms
 
-NAMES = ["hysteresis", "path", "treatments"]
-
-
-def draw(records, out, window=2):
-    """The figures of a study's records, by name."""
-    figures.draw_all(out, records.calibration, records.collapsed, records.branched, records.paths, window)
-    return read_folder(out)
+NAMES = ["bursts", "delays", "driver", "forces", "hysteresis", "path", "prediction", "treatments"]
+THRESHOLDS = {"shallow": 8e-6, "deep": 6e-6}
 
 
 @pytest.fixture(scope="module")
-def drawn(study, tmp_path_factory):
-    """The tiny study's figures."""
-    return draw(study.records, tmp_path_factory.mktemp("figures"))
+def records():
+    """A small study that never ran: two seeds a set, one of them with every arm."""
+    return invent(seeds=2, depths=(3, 9), few=1)
 
 
-def test_drawn_twice_is_the_same_bytes(study, drawn, tmp_path):
-    """Three vector files without dates, byte for byte the same when drawn again."""
-    assert draw(study.records, tmp_path / "again") == drawn
-    assert sorted({name.partition(".")[0] for name in drawn}) == NAMES and {f"{name}.pdf" for name in NAMES} <= set(drawn)
+def draw(records, out, **changes):
+    """All figures as files, by name."""
+    bursts = Bursts(records.excursions, records.continuations, records.development, records.openings)
+    parts = {"main": records.main, "replication": records.replication, "synthetic": records.synthetic, "bursts": bursts} | changes
+    figures.draw_all(out, records.calibration, **parts, rules=RULES, thresholds=THRESHOLDS)
+    return read_folder(out)
+
+
+def build(records, replication=True, **burst):
+    """All figures as matplotlib holds them, by name."""
+    cells = list_cells(records.calibration, records.main, records.replication if replication else None)
+    bursts = Bursts(records.excursions, records.continuations, **{"development": records.development, "openings": records.openings} | burst)
+    with plt.rc_context(looks.STYLE):
+        return {
+            "driver": figures.draw_driver([cell for cell in cells if cell.first]),
+            "treatments": figures.draw_treatments(cells, RULES),
+            "path": figures.draw_path(cells),
+            "hysteresis": figures.draw_hysteresis(cells, RULES),
+            "delays": figures.draw_delays(cells, RULES),
+            "forces": figures_forces.draw_forces(cells, records.synthetic),
+            "prediction": figures.draw_prediction(cells, RULES, THRESHOLDS),
+            "bursts": figures_bursts.draw_bursts(bursts, cells, records.calibration.deep, RULES),
+        }
+
+
+@pytest.fixture(scope="module")
+def built(records):
+    """Every figure with every panel."""
+    yield (found := build(records))
+    for figure in found.values():
+        plt.close(figure)
+
+
+@pytest.fixture(scope="module")
+def drawn(records, tmp_path_factory):
+    """Every figure as files."""
+    return draw(records, tmp_path_factory.mktemp("figures"))
+
+
+def test_drawn_twice_is_the_same_bytes(records, drawn, tmp_path):
+    """Eight figures, each as PDF and SVG without a date, byte for byte the same when drawn again."""
+    assert draw(records, tmp_path / "again") == drawn
+    assert sorted(drawn) == sorted(f"{name}.{form}" for name in NAMES for form in ("pdf", "svg"))
     for name, data in drawn.items():
         assert data.startswith(b"%PDF" if name.endswith(".pdf") else b"<?xml")
         assert b"CreationDate" not in data and b"dc:date" not in data
 
 
-def changed(one, other):
-    """The figures that differ, whatever the format."""
-    return sorted({name.partition(".")[0] for name in one if one[name] != other[name]})
+def test_only_changed_records_change_a_figure(records, drawn, tmp_path):
+    """Without replication and bursts, the figures that show them lose panels; what shows neither stays as it is."""
+    less = draw(records, tmp_path, replication=None, bursts=None)
+    assert not {"bursts.pdf", "bursts.svg"} & set(less)
+    assert [name for name in NAMES if less.get(f"{name}.svg") == drawn[f"{name}.svg"]] == ["driver"]
 
 
-def test_other_data_is_another_figure(study, drawn, tmp_path):
-    """A changed branch changes the figures that show it and no other; a changed path changes its own."""
-    record = study.records.branched["deep"]
-    rows = [run.model_copy(update={"trajectory": run.trajectory.model_copy(update={"rank": tuple(rank + 0.5 for rank in run.trajectory.rank)})}) for run in record.branches]
-    shifted = draw(study.records._replace(branched=study.records.branched | {"deep": record.model_copy(update={"branches": tuple(rows)})}), tmp_path / "rank")
-    assert changed(drawn, shifted) == ["hysteresis", "treatments"]
-    path = study.records.paths["deep"]
-    silent = [event.model_copy(update={"collapsed": event.collapsed.model_copy(update={"qk": (0.0,) * 3})}) for event in path.events]
-    closed = draw(study.records._replace(paths=study.records.paths | {"deep": path.model_copy(update={"events": tuple(silent)})}), tmp_path / "path")
-    assert changed(drawn, closed) == ["path"]
+def test_panels_of_absent_sets_are_left_out(records, built):
+    """A column a set and depth; the replication's are gone without it, and the bursts' predictor without its readings."""
+    fewer = build(records, replication=False, openings=None, development=None)
+    counts = {name: (len(built[name].axes), len(fewer[name].axes)) for name in NAMES}
+    assert counts == {
+        "driver": (8, 8), "treatments": (12, 6), "path": (4, 4), "hysteresis": (4, 2), "delays": (2, 2), "forces": (4, 4), "prediction": (4, 4), "bursts": (3, 2),
+    }  # fmt: skip
+    assert any("replication" in text for text in read_texts(built["delays"])) and not any(
+        "replication" in text for text in read_texts(fewer["delays"])
+    )
+    assert "development" in " ".join(read_texts(built["bursts"])) and "development" not in " ".join(read_texts(fewer["bursts"]))
+    for figure in fewer.values():
+        plt.close(figure)
 
 
-def test_another_window_is_another_figure(study, drawn, tmp_path):
-    """Only the figure that shows trailing medians depends on their window."""
-    assert changed(drawn, draw(study.records, tmp_path / "window", window=1)) == ["treatments"]
+def test_every_treatment_has_a_look_of_its_own(records):
+    """Every arm there is, no two of one colour, of one dash or of one name; markers differ within a row of the figure of treatments."""
+    arms = set(list_arms(laptop()))
+    assert arms and arms <= set(ARMS)
+    for part in ("colour", "label"):
+        assert len({getattr(look, part) for look in ARMS.values()}) == len(ARMS), part
+    assert len({str(look.dash) for look in ARMS.values()}) == len(ARMS)
+    for group in (looks.ADDED, looks.SWITCHED, looks.AGED):
+        assert len({look.marker for look in group.values()}) == len(group)
 
 
-def test_every_treatment_has_a_look_of_its_own():
-    """One entry per arm, no two of the same colour and dash."""
-    assert set(figures.ARM_STYLE) == set(ARMS)
-    looks = [(colour, dash) for _, colour, dash in figures.ARM_STYLE.values()]
-    assert len(set(looks)) == len(looks) == len({label for label, *_ in figures.ARM_STYLE.values()})
+def laptop():
+    """The scale of the study's own parameters."""
+    from rankcollapse.params import load_params
+
+    return load_params().chosen
 
 
-def test_curves_are_trailing_medians_with_floors_at_one(study):
+def test_a_treatment_looks_the_same_in_every_figure(built):
+    """Whatever carries a treatment's label has its colour."""
+    colours = {look.label: look.colour for look in ARMS.values()}
+    found = {}
+    for figure in built.values():
+        for axis in figure.axes:
+            for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+                if label in colours:
+                    found.setdefault(label, set()).add(handle.get_color())
+    assert found.keys() >= {"reversed ramp", "switch to 0.3", "first delay, then switched"}
+    assert all(seen == {colours[label]} for label, seen in found.items())
+
+
+def test_nothing_is_cut_off(built):
+    """Every point lies within its panel, but for the stretch long before the bursts; no legend stands in a panel."""
+    for name, figure in built.items():
+        assert len(figure.legends) == 1 and not any(axis.get_legend() for axis in figure.axes)
+        for axis in figure.axes:
+            low, high = axis.get_ylim()
+            left, right = axis.get_xlim()
+            for line in axis.get_lines():
+                if line.get_transform() is axis.transData:
+                    x, y = (np.asarray(line.get_data()[place], dtype=float) for place in (0, 1))
+                    assert ((y >= low) & (y <= high) | np.isnan(y)).all(), (name, axis.get_title(), line.get_label())
+                    assert (x <= right).all() and (name == "bursts" or (x >= left).all()), (name, axis.get_title())
+
+
+def read_texts(figure):
+    """Titles, labels and legend entries of a figure, and labels of named ticks."""
+    named = [text.get_text() for axis in figure.axes for text in (axis.title, axis.xaxis.label, axis.yaxis.label)]
+    ticks = [
+        text.get_text()
+        for axis in figure.axes
+        for text in (*axis.get_xticklabels(), *axis.get_yticklabels())
+        if re.search("[a-z]{4}", text.get_text())
+    ]
+    return named + [text.get_text() for legend in figure.legends for text in legend.get_texts()] + [text for text in ticks if "math" not in text]
+
+
+def test_text_holds_no_measured_number(built):
+    """What is written holds settings only: depths, skip scales, floors, multiples, and updates replayed."""
+    settings = {"3", "9", "4", "0.3", "0.6", "1", "10", "0.04", "0.02", "0.01", "0.005", "20"}
+    for name, figure in built.items():
+        texts = [re.sub(r"\$m_[12]\$", "", text) for text in read_texts(figure)]
+        assert len(texts) > 4
+        assert {number for text in texts for number in re.findall(r"\d+(?:\.\d+)?", text)} <= settings, name
+
+
+def test_panels_are_labelled(built):
+    """Outer panels say what their axes are, with a unit where there is one."""
+    for name, figure in built.items():
+        assert any(axis.get_xlabel() for axis in figure.axes) and any(axis.get_ylabel() for axis in figure.axes), name
+    labels = {text for figure in built.values() for text in read_texts(figure)}
+    assert {"loss, nats per token", "steps to recovery", "steps since switch-on", "block", r"skip scale $\alpha$"} <= labels
+
+
+def test_recovery_time_is_the_windows_end():
+    """A jump at a known step: the median of five crosses at the third measurement after it, and the rule holds there."""
+    jump = row("delay_1/1", range(100, 131, 2), flat(0.3), lambda at: np.where(at >= 110, 3.0, 1.0), flat(5.0), np.random.default_rng(0))
+    assert recovery_time(jump, 1.5, RULES) == Time(14, False)
+    assert recovery_time(row("delay_1/1", range(100, 131, 2), flat(0.3), rise(100, np.inf), flat(5.0), np.random.default_rng(0)), 1.5, RULES) == Time(
+        30, True
+    )
+
+
+def test_censored_point_is_crossed_out_above_the_budget():
+    """A run that did not recover has its own mark, and a cross on it, above the budget; one that did has no cross."""
+    figure, axis = plt.subplots()
+    run = row("switch_03/1", range(100, 131, 2), flat(0.3), flat(1.0), flat(5.0), np.random.default_rng(0))
+    budget = looks.draw_budget(axis, [run])
+    assert budget == 30
+    looks.draw_time(axis, 1.0, Time(12, True), ARMS["switch_03"], True, budget)
+    looks.draw_time(axis, 2.0, Time(12, False), ARMS["switch_03"], False, budget)
+    points = [(line.get_marker(), *line.get_xydata()[0].tolist()) for line in axis.get_lines()[1:]]
+    assert points == [("o", 1.0, 30 * looks.ABOVE), ("x", 1.0, 30 * looks.ABOVE), ("o", 2.0, 12.0)]
+    assert axis.get_lines()[3].get_markerfacecolor() == "white" and axis.get_ylim()[1] > 30 * looks.ABOVE
+    plt.close(figure)
+
+
+def test_crosses_of_the_delays_are_the_runs_that_did_not_recover(records, built):
+    """In the figure there are as many crosses as runs that the rule never found recovered."""
+    cells = list_cells(records.calibration, records.main, records.replication)
+    never = sum(recovery_time(run, cell.recover, RULES).censored for cell in cells for arm in figures.TIMED for run in cell.of_arm(arm))
+    crosses = [line for axis in built["delays"].axes for line in axis.get_lines() if line.get_marker() == "x"]
+    assert len(crosses) == never > 0
+
+
+def test_wrong_predictions_have_a_ring(records, built):
+    """A ring for every network that recovered below the threshold or failed to above it."""
+    wrong = 0
+    for cell in list_cells(records.calibration, records.main, records.replication):
+        for run in cell.of_arm("switch_weak"):
+            wrong += (find_opening(cell, run) >= THRESHOLDS[cell.role]) == recovery_time(run, cell.recover, RULES).censored
+    rings = [line for axis in built["prediction"].axes for line in axis.get_lines() if line.get_label() == "wrong prediction"]
+    assert len(rings) == wrong > 0
+
+
+def test_predictor_is_read_where_the_run_sets_out(records):
+    """A switch has the reading at its own scale, a delayed one that after its delay, and an aged network of another kind has none."""
+    cell = list_cells(records.calibration, records.main, None)[0]
+    event, aged = cell.readings()[0], cell.aged()
+    found = {arm: find_opening(cell, cell.of_arm(arm)[0]) for arm in ("switch_weak", "switch_03", "switch_06", "delay_2", "reset")}
+    assert found == {
+        "switch_weak": event.switches[0].opening,
+        "switch_03": event.switches[1].opening,
+        "switch_06": None,
+        "delay_2": next(row.state.opening for row in aged if (row.seed, row.delay) == (event.seed, 150)),
+        "reset": None,
+    }
+
+
+def test_curves_are_trailing_medians_with_floors_at_one():
     """A curve starts at the first full window and shows a rank at floor as 1."""
-    run = study.records.branched["deep"].branches[0].trajectory
-    run = run.model_copy(update={"step": tuple(range(7)), "rank": (1.0, 9.0, 2.0, 3.0, 4.0, 5.0, 6.0), "at_floor": (False,) * 6 + (True,)})
-    assert figures.smooth_rank(run, 5) == ([4, 5, 6], [3.0, 4.0, 3.0])
-    assert figures.smooth_rank(run, 2) == ([1, 2, 3, 4, 5, 6], [5.0, 5.5, 2.5, 3.5, 4.5, 3.0])
+    run = row("ramp/1", range(7), flat(1.0), flat(1.0), flat(5.0), np.random.default_rng(0)).trajectory
+    run = run.model_copy(update={"rank": (1.0, 9.0, 2.0, 3.0, 4.0, 5.0, 6.0), "at_floor": (False,) * 6 + (True,)})
+    assert smooth_rank(run, 5) == ([4, 5, 6], [3.0, 4.0, 3.0])
+    assert smooth_rank(run, 2) == ([1, 2, 3, 4, 5, 6], [5.0, 5.5, 2.5, 3.5, 4.5, 3.0])
+
+
+def test_zeros_are_lifted_onto_a_logarithmic_axis():
+    """A zero lies a decade below the smallest value; where all are zero there is nothing to draw."""
+    assert curves.lift_zeros(np.array([0.0, 1e-3, 2.0])).tolist() == pytest.approx([1e-4, 1e-3, 2.0])
+    assert np.isnan(curves.lift_zeros(np.zeros(2))).all()
+
+
+def test_strange_arm_is_refused(records, tmp_path):
+    """An arm that no figure knows is not left out in silence."""
+    strange = row(f"polish/{11}", range(SAVED, SAVED + 20, 2), flat(1.0), flat(1.0), flat(5.0), np.random.default_rng(0))
+    switched = records.main.switched["deep"].model_copy(update={"branches": (strange,)})
+    main = records.main._replace(switched={"deep": switched})
+    told = refusal(figures.draw_all, tmp_path / "out", records.calibration, main, None, records.synthetic, None, rules=RULES)
+    assert "polish" in told and "arms without a look" in told and not (tmp_path / "out").exists()
+
+
+def empty(records):
+    """The same set without a settled collapse in deep networks, and without anything that would follow one."""
+    drivers = records.drivers["deep"].model_copy(update={"events": ()})
+    treated = records.treated["deep"].model_copy(update={"branches": ()})
+    readings = records.readings["deep"].model_copy(update={"events": (), "ends": (), "aged": ()})
+    switched = records.switched["deep"].model_copy(update={"branches": (), "replays": ()})
+    rest = zip(records, ({"deep": drivers}, {"deep": treated}, {"deep": readings}, {"deep": switched}), strict=True)
+    return type(records)(*(part | changed for part, changed in rest))
+
+
+def test_depth_without_a_collapse_has_empty_panels(records):
+    """Drivers are still shown; what needs a collapse shows none, and no figure fails, at a floor of zero neither."""
+    main = empty(records.main)
+    still = [
+        run.model_copy(update={"trajectory": run.trajectory.model_copy(update={"skip": (0.0,) * len(run.trajectory.skip)})})
+        for run in main.drivers["deep"].drivers
+    ]
+    main = main._replace(drivers=main.drivers | {"deep": main.drivers["deep"].model_copy(update={"drivers": tuple(still)})})
+    found = build(records._replace(main=main), replication=False)
+    assert [len(axis.get_lines()) for axis in found["treatments"].axes[1::2]] == [1, 1, 1]
+    assert [len(found[name].axes) for name in ("driver", "path", "forces")] == [8, 4, 3]
+    down = next(line for line in found["hysteresis"].axes[1].get_lines() if line.get_label() == "ramped down (driver)")
+    assert set(down.get_xdata()) == {curves.LEAST_SKIP}
+    for figure in found.values():
+        figure.canvas.draw()
+        plt.close(figure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from corpora import refusal
 
 from rankcollapse import path_rules, ramps
 from rankcollapse.records import Profile, Trajectory
@@ -57,14 +58,14 @@ def test_markers_of_a_driver():
     """Each marker has its own crossing; the loss gap is the driver's loss over the control's at the same steps, whatever else it measured."""
     driver = trajectory(step=STEPS, loss=(5.0, 5.0, 5.1, 5.9, 6.0, 6.0))
     control = trajectory(step=(0, 5, *STEPS[1:], 60), loss=(5.0, 9.0, 4.9, 4.8, 4.7, 4.6, 4.5, 4.0))
-    gap = ramps.subtract_control(driver, control)
+    gap = ramps.subtract_control("driver", driver, control)
     assert gap == pytest.approx([0, 0.1, 0.3, 1.2, 1.4, 1.5])
     series = {"gap": (0.5, 0.5, 0.1, 0, 0, 0), "cosine": (0.1, 0.1, 0.2, 0.3, 0.9, 1.0), "loss_gap": gap}
     crossings = ramps.cross_markers(driver.step, series, 10, 50)
     assert crossings == {"gap": 20, "cosine": 40, "loss_gap": 30}
     assert not ramps.is_ordered(crossings) and not ramps.is_loss_not_later(crossings)
-    with pytest.raises(KeyError):
-        ramps.subtract_control(driver, trajectory(step=(0,)))
+    line = refusal(ramps.subtract_control, "seed 3", driver, trajectory(step=(0, 10, 30)))
+    assert line == "seed 3: its healthy control was not measured beside it; expected step 20; cure: run the stages again"
 
 
 def test_the_driver_at_a_held_scale():
@@ -82,6 +83,22 @@ def test_hysteresis():
     assert found.recovery == pytest.approx(0.5) and found.ratio == pytest.approx(25) and found.collapse == 0.02
     assert ramps.read_hysteresis(0.02, up, 4.0, 2, 1) == (0.02, None, None)
     assert ramps.read_hysteresis(0.0, up, 2.5, 2, 1).ratio is None
+
+
+SCALES = {
+    "between two measurements": ((0.0, 0.1, 0.5), 0.3, 15.0),
+    "at one": ((0.0, 0.3, 0.6), 0.3, 10.0),
+    "at the first": ((0.3, 0.4, 0.5), 0.3, 0.0),
+    "held": ((0.1, 0.1, 0.1), 0.3, None),
+    "set at once": ((0.5, 0.5, 0.5), 0.3, 0.0),
+}
+
+
+@pytest.mark.parametrize("kind", SCALES)
+def test_the_step_of_a_scale(kind):
+    """On the line between the measurements around it: half-way from 0.1 to 0.5 at 0.3."""
+    skip, scale, expected = SCALES[kind]
+    assert ramps.find_scale(trajectory(step=(0, 10, 20), skip=skip), scale) == (None if expected is None else pytest.approx(expected))
 
 
 CLOSED = Profile(qkv=(1e-8, 1e-5, 1e-2), qk=(1e-12, 1e-11, 1e-10), v=(1e-8, 1e-5, 1e-2))

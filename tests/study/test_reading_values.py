@@ -3,58 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from made_readings import COLLAPSED, EVENT, HEALTHY, profile, state
 
 from rankcollapse import reading_values as values
 from rankcollapse.records import Profile
-from rankcollapse.records_readings import (
-    BlockRow,
-    BranchEnd,
-    CurvePoint,
-    EntropyRow,
-    EventReadings,
-    ForceRow,
-    LawRow,
-    LineRow,
-    NoiseRow,
-    OrderRow,
-    ReplayRow,
-    StateRow,
+from rankcollapse.records_readings import BlockRow, BranchEnd, CurvePoint, ReplayRow
+from rankcollapse.treatments import READ, WEAK
+
+REPLAYS = tuple(
+    ReplayRow(seed=1, skip=0.3, updates=number, rank=rank, residual=0.5, at_floor=number == 50, loss=5.0, task=HEALTHY, logged=2.0, error=error)
+    for number, rank, error in ((4, 1.9, 0.05), (20, 2.1, 0.03), (50, 9.0, 0.01))
 )
-
-
-def profile(*qk: float, v: float = 3e-2) -> Profile:
-    """Norms on queries and keys as given, on values alike in all blocks."""
-    return Profile(qkv=tuple((norm**2 + v**2) ** 0.5 for norm in qk), qk=qk, v=(v,) * len(qk))
-
-
-def state(skip: float, task: Profile, rank: float = 1.0, loss: float = 5.0, entropy: float = 0.9, at_floor: bool = False) -> StateRow:
-    """A network of three blocks."""
-    blocks = BlockRow(rank=(4.0, 2.0, rank), q=(1.0,) * 3, residual=(0.5, 0.1, 0.01), at_floor=(False, False, at_floor))
-    rows = EntropyRow(rows=(entropy,) * 3, sums=(0.5,) * 3)
-    return StateRow(skip=skip, loss=loss, gradient_norm=10 * skip + 1, task=task, opening=sorted(task.qk)[1], blocks=blocks, entropy=rows)
-
-
-COLLAPSED, HEALTHY = profile(1e-9, 1e-8, 1e-7, v=1e-3), profile(1e-2, 2e-2, 4e-2)
-ORDER = OrderRow(spearman=(0.9, 1.0, 0.95), pearson=(0.8,) * 3, pearson_log=(0.7,) * 3, frequency=(0.1, 0.2, 0.3), at_floor=False)
-EVENT = EventReadings(
-    seed=1,
-    collapsed=state(0.0, COLLAPSED, entropy=0.97),
-    healthy=state(1.0, HEALTHY, rank=4.0, loss=3.0, entropy=0.6),
-    healthy_at_floor=state(0.0, HEALTHY, loss=9.0).model_copy(update={"gradient_norm": 50.0}),
-    switches=(state(0.3, profile(1e-3, 2e-3, 8e-2), rank=1.9), state(1.0, profile(1e-2, 4e-2, 1e-1), rank=9.0, at_floor=True)),
-    hinge=profile(0.4, 0.1, 1e-3, v=0.0),
-    forces=(ForceRow(arm="penalty_1x", rho=0.004), ForceRow(arm="hinge_1x", rho=0.1)),
-    lines=(LineRow(term="penalty", share=(0.0, 0.9), healthy=(0.004, 0.02), random=(0.004, 0.003)),),
-    order=ORDER,
-    order_healthy=ORDER.model_copy(update={"spearman": (0.1, 0.2, 0.3)}),
-    noise=NoiseRow(cosine=(1.0,) * 3, single=(1.0,) * 3, double=(1.0,) * 3, epsilon=1e-6),
-    law=LawRow(residual=(0.1,) * 3, ratio=(0.1,) * 3),
-    replays=tuple(
-        ReplayRow(skip=0.3, updates=number, rank=rank, residual=0.5, at_floor=number == 50, loss=5.0, task=HEALTHY, logged=2.0, error=error)
-        for number, rank, error in ((4, 1.9, 0.05), (20, 2.1, 0.03), (50, 9.0, 0.01))
-    ),
-)
-FOUND = values.value_event(EVENT, 2.0, {0.3: "switch_03", 1.0: "switch_1"})
+FOUND = values.value_event(EVENT, REPLAYS, 2.0)
 EXPECTED = {
     "path.collapsed.qkv_first": 1e-3,
     "path.collapsed.v_share": 1.0,
@@ -65,6 +25,8 @@ EXPECTED = {
     "path.healthy.qk": 2e-2,
     "path.healthy.qkv_median": 13**0.5 * 1e-2,
     "path.healthy.rule_met": 1.0,
+    "path.switch_weak.qk": 2e-4,
+    "path.switch_weak.rank_above_before": 1.0,
     "path.switch_03.qk": 2e-3,
     "path.switch_03.qk_rise_min": 2e5,
     "path.switch_03.qk_over_healthy": 0.1,
@@ -141,10 +103,20 @@ def test_the_synthetic_curve():
     assert found["synth.hinge.error"] == found["synth.cosine.error"] == 0
 
 
+def test_a_weak_scale_that_equals_another_keeps_its_name():
+    """Switches go by their place: replays at 0.3 are those of the switch to 0.3, never of a weak scale that happens to be 0.3 too."""
+    assert EVENT.switches[0].skip == EVENT.switches[1].skip == 0.3
+    assert not [key for key in FOUND if key.startswith("path.switch_weak.rank_above_after")] and "path.switch_03.rank_above_after_4" in FOUND
+
+
+def test_switches_are_those_that_readings_hold():
+    """The weak one first, then those whose path is read."""
+    assert values.SWITCHED == (WEAK, *READ)
+
+
 def test_columns_and_errors():
     """One tuple a key in the order of the events; rows of other keys are an error, not a gap; replays without a log have none."""
     assert values.make_columns([{"a": 1.0, "b": 2.0}, {"b": 3.0, "a": 4.0}]) == {"a": (1.0, 4.0), "b": (2.0, 3.0)} and values.make_columns([]) == {}
     with pytest.raises(ValueError, match="different keys"):
         values.make_columns([{"a": 1.0}, {"b": 1.0}])
-    without = EVENT.model_copy(update={"replays": (EVENT.replays[0].model_copy(update={"error": None}),)})
-    assert values.list_errors([EVENT, without]) == (0.05, 0.03, 0.01)
+    assert values.list_errors([*REPLAYS, REPLAYS[0].model_copy(update={"error": None})]) == (0.05, 0.03, 0.01)

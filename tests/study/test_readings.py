@@ -1,4 +1,4 @@
-"""The rows of the readings: from the tiny study's saved states, and the replay against what the branches logged."""
+"""The rows of the readings: from a tiny set's saved states, and replays against what the branches logged."""
 
 from __future__ import annotations
 
@@ -7,175 +7,166 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from corpora import refusal
-from tiny_study import SCALE, provenance
+from made_records import series
+from one_set import SCALE, WEAK, provenance, run_in
 
 from audit.records import record_bytes
 from rankcollapse import kernel, readings
+from rankcollapse.blocks import read_blocks
 from rankcollapse.checkpoint import load_states
 from rankcollapse.engine import State
 from rankcollapse.experiments import joined
 from rankcollapse.measure import gradient_path
 from rankcollapse.positions import read_order
-from rankcollapse.ramps import subtract_control
-from rankcollapse.records_readings import Aftermath, Readings, Synthetic
-from rankcollapse.replay import relative_error, replay_switches
-from rankcollapse.tables import LOSS_ARMS, SWITCHES
+from rankcollapse.records_readings import Readings, Synthetic
 from rankcollapse.text import load_stream, probe_batch
+from rankcollapse.treatments import ADDED, READ
 
 ROLE = "deep"
-TREATMENTS = LOSS_ARMS | {"cosine_1x": ("cosine", 1)}
+SKIPS = [WEAK, *READ.values()]
 
 
 @pytest.fixture(scope="module")
-def reader(study):
-    """A reader of the tiny study's deep networks."""
-    return readings.open_reader(SCALE, study.records.calibration.deep, study.data, study.records.collapsed[ROLE].floor, TREATMENTS)
+def real(tmp_path_factory):
+    """A tiny set from calibration to switches."""
+    return run_in(tmp_path_factory.mktemp("set"))
 
 
 @pytest.fixture(scope="module")
-def saved(study):
-    """The states that the collapse stage saved."""
-    return load_states(study.states / ROLE / "states.safetensors")[0]
+def reader(real):
+    """A reader of its deep networks."""
+    return real.readers[ROLE]
 
 
 @pytest.fixture(scope="module")
-def event(study):
+def saved(real):
+    """The states that collapsed, and their controls."""
+    return load_states(real.states / ROLE / "drivers" / "states.safetensors")[0]
+
+
+@pytest.fixture(scope="module")
+def left(real):
+    """The states that branches left."""
+    return load_states(real.states / ROLE / "ends" / "states.safetensors")[0]
+
+
+@pytest.fixture(scope="module")
+def record(real):
+    """The readings of its deep networks."""
+    return real.records.readings[ROLE]
+
+
+@pytest.fixture(scope="module")
+def event(real):
     """The first settled collapse."""
-    return study.records.collapsed[ROLE].events[0]
+    return real.records.drivers[ROLE].events[0]
 
 
-def logged(study, arm: str, seed: int):
-    """The trajectory of a branch."""
-    return next(run.trajectory for run in study.records.branched[ROLE].branches if run.arm == arm and run.seed == seed)
+def measure(real, reader, **changes):
+    """The readings once more, of other drivers where given."""
+    drivers, treated = changes.get("drivers", real.records.drivers[ROLE]), real.records.treated[ROLE]
+    return readings.measure_readings(provenance("path"), ROLE, reader, drivers, treated, WEAK, real.states / ROLE / "drivers", real.states / ROLE / "ends")
 
 
-def test_an_event_is_read_whole(study, reader, saved, event):
-    """Every row is there and agrees with the path stage where both read the same; a record of it is the same bytes twice and parses back."""
+def test_an_event_is_read_whole(reader, saved, record, event):
+    """Every row is there and is what its own reading says of the same weights."""
     low, high = saved[f"event-{event.seed}"], saved[f"control-{event.seed}"]
-
-    def read():
-        return reader.read_event(event.seed, low, high, (0.3, 1.0), (), torch.Generator().manual_seed(0))
-
-    found, path = read(), next(row for row in study.records.paths[ROLE].events if row.seed == event.seed)
-    for row, other in ((found.collapsed.task, path.collapsed), (found.healthy.task, path.healthy), (found.switches[0].task, path.switch_03), (found.hinge, path.hinge)):
-        for part in ("qkv", "qk", "v"):
-            assert getattr(row, part) == pytest.approx(getattr(other, part), rel=1e-9)
-    assert np.mean(found.collapsed.entropy.rows) == pytest.approx(path.entropy, abs=1e-6)
-    assert [found.switches[0].blocks.rank[-1], found.switches[1].blocks.rank[-1]] == pytest.approx([path.rank_at_03, path.rank_at_1], rel=1e-4)
-    assert {row.arm: row.rho for row in found.forces}.keys() == TREATMENTS.keys()
+    found, shape = record.events[0], reader.setting.shape
+    for row, state, skip in ((found.collapsed, low, reader.floor), (found.healthy, high, 1.0), (found.switches[1], low, 0.3), (found.switches[2], low, 1.0)):
+        path = gradient_path(state.weights[None].double(), reader.tokens, torch.tensor([skip], dtype=torch.float64), shape)
+        blocks = read_blocks(state.weights[None].double(), reader.few, torch.tensor([skip], dtype=torch.float64), shape)
+        assert row.skip == skip and row.task.qk == pytest.approx(path["qk"][:, 0].tolist(), rel=1e-9)
+        assert row.blocks.rank == pytest.approx(blocks.rank[:, 0].tolist(), rel=1e-9) and len(row.entropy.rows) == 3
+    assert {row.arm for row in found.forces} == {arm for arm, added in ADDED.items() if not added.exempt}
     assert found.healthy_at_floor.loss != found.healthy.loss and found.healthy_at_floor.skip == reader.floor
-    order = read_order(high.weights, reader.tokens, 1.0, reader.setting.shape, reader.frequency)
+    order = read_order(high.weights, reader.tokens, 1.0, shape, reader.frequency)
     assert found.order_healthy.spearman == tuple(order.spearman) != found.order.spearman
     assert len(found.lines) == 3 and all(line.healthy[0] == line.random[0] for line in found.lines)
-    record = Readings(provenance=provenance("readings"), role=ROLE, depth=3, floor=reader.floor, events=(found,))
-    assert Readings.model_validate_json(record_bytes(record)) == record
-    assert record_bytes(record) == record_bytes(record.model_copy(update={"events": (read(),)}))
 
 
-def test_a_cell_is_read_whole(study, reader, saved):
-    """Every event, with replays of every switch that agree with the branches; the same bytes twice; no event, an empty record."""
-    collapsed, branched = study.records.collapsed[ROLE], study.records.branched[ROLE]
-    given = (collapsed, branched, study.states / ROLE, SWITCHES, (2, 5))
-    record = readings.measure_readings(provenance("readings"), ROLE, reader, *given)
-    assert [row.seed for row in record.events] == [event.seed for event in collapsed.events] and len(record.events) > 1
+def test_a_cell_is_read_whole(real, reader, saved, record):
+    """Every event with the weak switch first; the same bytes twice; it parses back; no event, an empty record."""
+    events = real.records.drivers[ROLE].events
+    assert [row.seed for row in record.events] == [event.seed for event in events] and len(record.events) == 2
     for row in record.events:
-        assert [(replay.skip, replay.updates) for replay in row.replays] == [(skip, number) for skip in SWITCHES.values() for number in (2, 5)]
-        assert all(replay.error is not None and replay.error < 1e-4 for replay in row.replays)
-        assert [state.skip for state in row.switches] == list(SWITCHES.values())
+        assert [state.skip for state in row.switches] == SKIPS
         low, high = (saved[f"{name}-{row.seed}"].weights for name in ("event", "control"))
         assert row.lines == reader.read_lines(low, high, torch.Generator().manual_seed(row.seed))
-    assert record_bytes(record) == record_bytes(readings.measure_readings(provenance("readings"), ROLE, reader, *given))
-    nothing = collapsed.model_copy(update={"events": ()})
-    assert readings.measure_readings(provenance("readings"), ROLE, reader, nothing, *given[1:]).events == ()
+    assert Readings.model_validate_json(record_bytes(record)) == record
+    assert record_bytes(measure(real, reader)) == record_bytes(record)
+    nothing = real.records.drivers[ROLE].model_copy(update={"events": ()})
+    empty = measure(real, reader, drivers=nothing)
+    assert empty.events == () and empty.aged == () and empty.unigram_loss == record.unigram_loss
 
 
-def test_the_reader_has_the_studys_probes(study, reader):
+def test_ends_and_delays_are_read(real, reader, record, left, event):
+    """Every branch that stays at the floor and is clipped, in its last state; each delay of each collapse, the longest with its swaps."""
+    arms = {row.arm for row in record.ends if row.seed == event.seed}
+    assert arms == {"untreated", "aged_decay_0", *(arm for arm, added in ADDED.items() if not added.exempt)}
+    hinge = next(row for row in record.ends if row.arm == "hinge_1x" and row.seed == event.seed)
+    assert hinge.state == reader.read_state(left[f"hinge_1x-{event.seed}"].weights, reader.floor) and hinge.rho > 0
+    assert all((row.rho is None) == (row.arm in ("untreated", "aged_decay_0")) for row in record.ends)
+    assert [(row.seed, row.delay) for row in record.aged] == [(seed, delay) for seed in (0, 3) for delay in SCALE.study.delays]
+    assert [bool(row.swaps) for row in record.aged] == [False, False, True] * 2
+
+
+def test_the_reader_has_the_studys_probes(real, reader):
     """The same probe batches as the stages, and counts of the whole training span."""
-    assert torch.equal(reader.tokens, torch.from_numpy(joined(*probe_batch(study.data, 6, SCALE.model.context))))
-    assert torch.equal(reader.few, torch.from_numpy(joined(*probe_batch(study.data, 4, SCALE.model.context))))
-    assert reader.frequency.sum() == len(load_stream(study.data, "train")) and len(reader.frequency) == SCALE.data.vocabulary
+    assert torch.equal(reader.tokens, torch.from_numpy(joined(*probe_batch(real.data, 6, SCALE.model.context))))
+    assert torch.equal(reader.few, torch.from_numpy(joined(*probe_batch(real.data, 4, SCALE.model.context))))
+    assert reader.frequency.sum() == len(load_stream(real.data, "train")) and len(reader.frequency) == SCALE.data.vocabulary
 
 
-@pytest.mark.parametrize("arm", SWITCHES)
-def test_a_replay_is_the_branch_again(study, reader, saved, event, arm):
+def test_the_unigram_loss(reader):
+    """Of three tokens that occur 1, 3 and no times: shares 2/7, 4/7 and 1/7 with one added, on a probe of the first two and the last."""
+    small = replace(reader, frequency=np.array([1, 3, 0]), tokens=torch.tensor([[0, 0, 1, 2]]))
+    assert small.unigram_loss() == pytest.approx(-np.log([2 / 7, 4 / 7, 1 / 7]).mean())
+
+
+@pytest.mark.parametrize("arm", READ)
+def test_a_replay_is_the_branch_again(real, arm):
     """From weights, moments and data position the replay has the branch's rank wherever that was measured, with the kernel to the bit."""
-    limit = 0 if kernel.load_libraries() else 1e-4
-    origins = {f"event-{row.seed}": saved[f"event-{row.seed}"] for row in study.records.collapsed[ROLE].events}
-    branches = {name: logged(study, arm, int(name.removeprefix("event-"))) for name in origins}
-    found = reader.replay(origins, SWITCHES[arm], (4, 7), branches)
-    for name, rows in found.items():
-        assert [row.updates for row in rows] == [4, 7] and all(row.error is not None and row.error <= limit for row in rows)
-        assert rows[0].rank != rows[1].rank and rows[0].task.qk != rows[1].task.qk and len(rows[0].task.qk) == 3
-        branch = branches[name]
-        for row in rows:
-            place = branch.step.index(origins[name].step + row.updates)
-            assert row.logged == branch.rank[place] and row.at_floor == branch.at_floor[place]
-            expected = (branch.rank[place], branch.residual[place], branch.loss[place])
-            assert (row.rank, row.residual, row.loss) == pytest.approx(expected, rel=max(limit, 1e-12))
+    limit, record = 0 if kernel.load_libraries() else 1e-4, real.records.switched[ROLE]
+    branches = {row.seed: row.trajectory for row in record.branches if row.arm == arm}
+    rows = [row for row in record.replays if row.skip == READ[arm]]
+    assert [(row.seed, row.updates) for row in rows] == [(seed, updates) for seed in (0, 3) for updates in (4, 20)]
+    logged = [row for row in rows if row.seed in branches and row.updates <= SCALE.branches.switch_steps]
+    assert logged and all((row in logged) == (row.error is not None) == (row.logged is not None) for row in rows)
+    for row in logged:
+        branch = branches[row.seed]
+        place = branch.step.index(branch.step[0] + row.updates)
+        assert row.error <= limit and row.logged == branch.rank[place] and row.at_floor == branch.at_floor[place]
+        assert (row.rank, row.residual, row.loss) == pytest.approx((branch.rank[place], branch.residual[place], branch.loss[place]), rel=max(limit, 1e-12))
 
 
-SPOILED = {
-    "moments": lambda state: replace(state, moment1=torch.zeros_like(state.moment1)),
-    "data position": lambda state: replace(state, step=state.step + 1),
-    "weights": lambda state: replace(state, weights=state.weights * 1.001),
-}
-
-
-@pytest.mark.parametrize("kind", SPOILED)
-def test_a_replay_from_another_state_is_not(study, reader, saved, event, kind):
-    """Without the moments, at another place in the data, or from other weights the rank is another one."""
+def test_a_replay_beside_a_log_and_without_one(reader, saved, event):
+    """The rank logged at the same step and the relative difference to it; neither where nothing was measured there."""
     state = saved[f"event-{event.seed}"]
-    branch = logged(study, "switch_03", event.seed)
-    rank = branch.rank[branch.step.index(state.step + 7)]
-    found = replay_switches({"event": SPOILED[kind](state)}, 0.3, (7,), reader.setting, reader.train, reader.few, reader.tokens)
-    assert relative_error(found["event"][0].reading.rank[0], rank) > 1e-5
+    plain = reader.read_replayed(event.seed, state, 0.3, 4, None)
+    assert plain.logged is None and plain.error is None and (plain.seed, plain.skip, plain.updates) == (event.seed, 0.3, 4)
+    path = gradient_path(state.weights[None].double(), reader.tokens, torch.tensor([0.3]).double(), reader.setting.shape)
+    assert plain.task.qk == tuple(path["qk"][:, 0].tolist())
+    beside = reader.read_replayed(event.seed, state, 0.3, 4, series((state.step,), (2 * plain.rank,)))
+    assert beside.logged == 2 * plain.rank and beside.error == pytest.approx(0.5)
+    assert reader.read_replayed(event.seed, state, 0.3, 4, series((state.step + 1,), (2.0,))) == plain
 
 
-def test_a_replay_leaves_the_branchs_rank_out_where_it_was_not_measured(study, reader, saved, event):
-    """No logged rank, no agreement; and a network that diverges is refused in one line."""
-    state = saved[f"event-{event.seed}"]
-    rows = reader.replay({"event": state}, 0.3, (3,), {})["event"]
-    replayed = replay_switches({"event": state}, 0.3, (3,), reader.setting, reader.train, reader.few, reader.tokens)["event"][0].state
-    path = gradient_path(replayed.weights[None].double(), reader.tokens, torch.tensor([0.3]).double(), reader.setting.shape)
-    assert rows[0].task.qk == tuple(path["qk"][:, 0].tolist())
-    assert reader.read_replayed(replayed, 0.3, 3, None) == rows[0] and replayed.step == state.step + 3
-    assert rows[0].logged is None and rows[0].error is None
-    broken = replace(state, weights=torch.full_like(state.weights, torch.nan))
-    line = refusal(replay_switches, {"bad": broken}, 0.3, (2,), reader.setting, reader.train, reader.few, reader.tokens)
-    assert line == "replay at 0.3: a network diverged; found bad"
-
-
-def test_the_end_of_a_branch(reader, saved, event):
-    """Rank by block, entropy and loss in its last state; with a term also its force at the weight it trained with."""
-    state = saved[f"event-{event.seed}"]
-    plain, treated = reader.read_end(event.seed, "untreated", state, reader.floor), reader.read_end(event.seed, "hinge_1x", state, reader.floor, "hinge", 0.5)
-    assert plain.rho is None and treated.rho > 0 and treated.state == plain.state and len(plain.state.blocks.rank) == 3
-    assert reader.read_end(event.seed, "hinge_4x", state, reader.floor, "hinge", 1.0).rho == pytest.approx(2 * treated.rho)
+def test_the_end_of_a_branch(real, reader, left, event):
+    """Its term's force is proportional to the weight it trained with; without a term there is none."""
+    run = next(row for row in real.records.treated[ROLE].branches if row.arm == "hinge_1x" and row.seed == event.seed)
+    state = left[f"hinge_1x-{event.seed}"]
+    one, two = reader.read_end(run, state), reader.read_end(run.model_copy(update={"term_weight": 2 * run.term_weight}), state)
+    assert two.rho == pytest.approx(2 * one.rho) and one.state == two.state and (one.arm, one.seed) == ("hinge_1x", event.seed)
+    assert reader.read_end(run.model_copy(update={"term": "none"}), state).rho is None
 
 
 def test_an_aged_network(reader, saved, event):
-    """Steps since it was saved, the predictor with each group swapped, and a record of it that parses back."""
+    """Steps since it was saved; after the longest delay the predictor with each group swapped, `none` being as it is."""
     state, other = saved[f"event-{event.seed}"], saved[f"control-{event.seed}"]
-    aged = State(other.weights, other.moment1, other.moment2, state.step + 30)
-    row = reader.read_aged(event.seed, state, aged, 0.3)
-    assert row.delay == 30 and row.swaps["none"] == pytest.approx(row.state.opening, rel=1e-9) and row.swaps["all"] != row.swaps["none"]
-    end = reader.read_end(event.seed, "untreated", state, reader.floor)
-    record = Aftermath(provenance=provenance("aftermath"), role=ROLE, depth=3, ends=(end,), aged=(row,))
-    assert Aftermath.model_validate_json(record_bytes(record)) == record
-
-
-def test_a_ramp_row(study, event):
-    """Markers of the driver, the driver at held scales, and recovery on the reversed ramp, from the stages' own trajectories."""
-    collapsed = study.records.collapsed[ROLE]
-    driver, control = (next(run.trajectory for run in runs if run.seed == event.seed) for runs in (collapsed.drivers, collapsed.controls))
-    series = {"gap": driver.rank, "cosine": driver.residual, "loss_gap": subtract_control(driver, control)}
-    ramp = logged(study, "ramp", event.seed)
-    found = (ramp, float(study.records.calibration.deep.recover_threshold.value), 2, 1)
-    row = readings.read_ramp(event.seed, driver, series, SCALE.driver.warm, event.detected, (0.3, 0.6, -1.0), found)
-    assert [passed.scale for passed in row.down] == [0.3, 0.6] and all(passed.skip <= passed.scale for passed in row.down)
-    assert row.crossings["gap"] is not None and SCALE.driver.warm < row.crossings["gap"] <= event.detected
-    assert row.collapse == event.skip_at_collapse and (row.recovery is None or row.recovery in ramp.skip)
+    short, longest = (reader.read_aged(event.seed, state, State(other.weights, other.moment1, other.moment2, state.step + delay)) for delay in (3, 7))
+    assert (short.delay, longest.delay) == (3, 7) and short.swaps == {} and short.restoring == () and short.state == longest.state
+    assert longest.swaps["none"] == pytest.approx(longest.state.opening, rel=1e-9) and longest.swaps["all"] != longest.swaps["none"]
+    assert longest.state.skip == SCALE.study.delayed_skip
 
 
 def test_the_synthetic_record():

@@ -211,6 +211,15 @@ def test_trend(name):
     assert found.truth is expected and found.evidence[0].p is not None and found.evidence[0].events.value == len(a)
 
 
+def test_trend_over_the_first_events():
+    """Where one arm has the first events only, those are compared, with what the others have of them; the later ones decide nothing."""
+    early, late = [10, 10, 10, 10, 90, 90], [20, 30, 40, 50]
+    found = judge(Trend(("a", "b"), "rises", ALONE, first=True), a=early, b=late)
+    assert found.truth is None and found.evidence[0].events.value == 4 and found.evidence[0].observed.values == tuple(early)
+    assert judge(Trend(("a", "b"), "rises", ALONE, first=True), a=[10] * 9, b=[20] * 8).truth is True
+    assert "first events" in Trend(("a", "b"), "rises", first=True).text()
+
+
 RISING = [float(place) for place in range(8)]
 SHUFFLED = [3.0, 7.0, 0.0, 5.0, 2.0, 6.0, 1.0, 4.0]
 RANKED = {
