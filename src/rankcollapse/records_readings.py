@@ -154,7 +154,7 @@ class AgedRow(Frozen):
     rho_hinge: float
     """Force of the hinge at the floor, at its matched added loss."""
     swaps: dict[str, float]
-    """Of the longest delay, else empty: the predictor as it is (`none`), of the saved collapse (`all`), and with one group of weights from the saved collapse."""
+    """Of the longest delay, else empty: the predictor as it is (`none`), of the saved collapse (`all`), and with one group of weights, or two together, from the saved collapse."""
     restoring: tuple[str, ...]
     """Groups that alone bring it to within the factor of the saved collapse's."""
 

@@ -23,6 +23,14 @@ class Summary(Record):
     """Over the events of both roles, shallow ones first; and what pairs the two depths of a seed."""
 
 
+class Drawn(Record):
+    """Which figures were drawn; their bytes stand in the run log."""
+
+    kind: Literal["figures"] = "figures"
+    version: Literal[1] = 1
+    files: tuple[str, ...]
+
+
 def plant(quantities: dict[str, Quantity]) -> Tree:
     """Quantities by dotted key as a tree; ValueError where one key leads through another."""
     tree: dict = {}

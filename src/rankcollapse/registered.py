@@ -176,7 +176,9 @@ class DelayTest(Frozen):
     """The delayed switch at one depth."""
 
     L: Quantity
-    """Page's L of times over rising delays within seeds."""
+    """Page's L of times over rising delays within seeds; the values are the seeds' own."""
+    expected: Quantity
+    """L of delays that say nothing."""
     p: Quantity
     seeds: Quantity
     """Seeds with every delay."""
@@ -184,7 +186,7 @@ class DelayTest(Frozen):
     """Recoveries at a longer delay after a failure at a shorter one, by seed."""
     failures: Quantity
     lost: Quantity
-    """Recoveries without delay minus those at the longest."""
+    """Recoveries without delay minus those at the longest, by seed."""
     slowing: Quantity
     """Median over seeds of the logarithm of time after the middle delay over time without."""
 
@@ -201,14 +203,24 @@ def order_delays(rows: Sequence[Row], role: Role, budget: float, generator: np.r
     times, recovered = [censor([row.time for row in line], budget) for line in table], [[row.recovered for row in line] for line in table]
     page, returns = order_within_rows(times, generator), count_returns(recovered)
     return DelayTest(
-        L=number(page.L, 1),
+        L=total([order_within_rows([line]).L for line in times], 1),
+        expected=number(page.expected, 1),
         p=number(page.p, 4),
         seeds=whole(len(seeds)),
-        returns=Quantity(value=sum(returns), digits=0, style="integer", tolerance=0.0, summary="sum", values=tuple(returns)),
+        returns=total(returns),
         failures=whole(sum(not flag for line in recovered for flag in line)),
-        lost=whole(sum(line[0] for line in recovered) - sum(line[-1] for line in recovered)),
-        slowing=number(slowing([line[-2] for line in times], [line[0] for line in times]), 2),
-    )
+        lost=total([int(line[0]) - int(line[-1]) for line in recovered]),
+        slowing=Quantity(
+            value=slowing([line[-2] for line in times], [line[0] for line in times]), digits=2, tolerance=0.0, summary="median",
+            values=tuple(slowing([line[-2]], [line[0]]) for line in times),
+        ),
+    )  # fmt: skip
+
+
+def total(values: Sequence[float], digits: int = 0) -> Quantity:
+    """A sum with its parts."""
+    style: Literal["fixed", "integer"] = "fixed" if digits else "integer"
+    return Quantity(value=sum(values), digits=digits, style=style, tolerance=0.0, summary="sum", values=tuple(values))
 
 
 class BurstTest(Frozen):

@@ -6,15 +6,21 @@ import json
 from pathlib import Path
 
 from audit.records import Record, write_bytes
-from rankcollapse import records
+from rankcollapse import arm_records, burst_records, claims, records, records_readings, records_results, records_tests
 from rankcollapse.manifest import DataManifest
 
-KINDS: tuple[type[Record], ...] = (DataManifest, records.Calibration, records.Collapse, records.Branch, records.Path, records.Main)
+HOMES = (records, arm_records, records_readings, records_results, records_tests, burst_records, claims)
+
+
+def list_kinds() -> tuple[type[Record], ...]:
+    """Every kind of record that a module of records defines, in the order of the modules."""
+    own = (kind for home in HOMES for kind in vars(home).values() if isinstance(kind, type) and issubclass(kind, Record) and kind.__module__ == home.__name__)
+    return (DataManifest, *own)
 
 
 def schema_texts() -> dict[str, str]:
     """File name -> JSON Schema of every kind of record."""
-    return {f"{kind.model_fields['kind'].default}.json": json.dumps(kind.model_json_schema(), sort_keys=True, indent=1) + "\n" for kind in KINDS}
+    return {f"{kind.model_fields['kind'].default}.json": json.dumps(kind.model_json_schema(), sort_keys=True, indent=1) + "\n" for kind in list_kinds()}
 
 
 if __name__ == "__main__":  # PYTHONPATH=.:src python -m rankcollapse.schemas

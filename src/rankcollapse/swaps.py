@@ -17,6 +17,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "query_key": ("qk", "qk_scale"),
 }
 """Every weight of a network lies in exactly one group; `qk` and `v` are columns of `qkv`."""
+JOINT: dict[str, tuple[str, ...]] = {"embeddings_mlp": ("embeddings", "mlp")}
+"""Groups that are also swapped together."""
 
 
 def mask_group(shape: Shape, group: str) -> torch.Tensor:
@@ -37,9 +39,13 @@ def swap_group(weights_P: torch.Tensor, donor_P: torch.Tensor, shape: Shape, gro
 
 
 def read_swaps(weights_P: torch.Tensor, donor_P: torch.Tensor, tokens_BT: torch.Tensor, skip: float, shape: Shape) -> dict[str, float]:
-    """The predictor of the weights (`none`), of the donor (`all`), and of the weights with each group from the donor."""
+    """The predictor of the weights (`none`), of the donor (`all`), and of the weights with each group from the donor, and some together."""
     whole = {"none": weights_P, "all": donor_P}
     networks = whole | {group: swap_group(weights_P, donor_P, shape, group) for group in GROUPS}
+    for name, groups in JOINT.items():
+        networks[name] = weights_P
+        for group in groups:
+            networks[name] = swap_group(networks[name], donor_P, shape, group)
     at = torch.tensor([skip], dtype=torch.float64)
     return {name: read_predictor(flat[None], tokens_BT, at, shape).item() for name, flat in networks.items()}
 

@@ -49,13 +49,15 @@ def test_swaps_read_the_predictor():
     """`none` is the network's own, `all` the donor's, a group's that of the swapped network; swapping one after another ends at the donor."""
     found = swaps.read_swaps(LATE, EARLY, TOKENS, 0.3, SHAPE)
     at = skips(0.3, dtype=torch.float64)
-    assert set(found) == {"none", "all", *swaps.GROUPS}
+    assert set(found) == {"none", "all", *swaps.GROUPS, "embeddings_mlp"}
     assert found["none"] == read_predictor(LATE[None], TOKENS, at, SHAPE).item() != found["all"] == read_predictor(EARLY[None], TOKENS, at, SHAPE).item()
     moving = LATE
     for group in swaps.GROUPS:
         assert found[group] == read_predictor(swaps.swap_group(LATE, EARLY, SHAPE, group)[None], TOKENS, at, SHAPE).item()
         moving = swaps.swap_group(moving, EARLY, SHAPE, group)
     assert torch.equal(moving, EARLY) and len(set(found.values())) == len(found)
+    together = swaps.swap_group(swaps.swap_group(LATE, EARLY, SHAPE, "mlp"), EARLY, SHAPE, "embeddings")
+    assert found["embeddings_mlp"] == read_predictor(together[None], TOKENS, at, SHAPE).item()
 
 
 def test_which_groups_restore():

@@ -1,0 +1,125 @@
+"""The registrations of the replication, judged on a study made by hand: every key is there, and each prediction comes out as it must."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_path_tests import TESTS
+
+from audit.records import record_bytes
+from audit.registration import parse_registration
+from audit.verdict import judge, reading_of
+from rankcollapse.chances import chance_of_count, chance_of_difference, chance_of_page, delay_chances, path_chances
+
+PREREG = Path(__file__).parents[2] / "prereg"
+NAMES = ("path-1", "delay-1", "ageing-1", "order-1", "function-1")
+REGISTRATIONS = {name: parse_registration((PREREG / f"{name}.yaml").read_bytes(), f"prereg/{name}.yaml") for name in (*NAMES, "design", "replication-1")}
+RECORD = json.loads(record_bytes(TESTS))
+VERDICTS = {
+    "path-1": {"P1": "missed", "P2": "met", "P3": "met", "P4": "met"},
+    "delay-1": {"D1": "met", "D2": "met", "D3": "met", "D4": "met"},
+    "ageing-1": {"A1": "met", "A2": "met", "A3": "met"},
+    "order-1": {"O1": "met", "O2": "met", "O3": "met"},
+    "function-1": {"R1": "missed", "R2": "missed", "R3": "missed"},
+}
+"""By what stands beside the study: six of eight right, one opening not restored, one rank without function, two of four far from unigram."""
+
+
+def put(record: dict, key: str, **values) -> dict:
+    """A copy of a record with one quantity changed."""
+    changed = json.loads(json.dumps(record))
+    place = changed
+    for part in key.split("."):
+        place = place[part]
+    place.update(values)
+    return changed
+
+
+def verdicts_of(name: str, record: dict) -> dict[str, str]:
+    """What a registration says of a record."""
+    return {judgement.prediction.id: judgement.verdict for judgement in judge(REGISTRATIONS[name], lambda _: record)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_verdicts(name):
+    """As they follow from the study made by hand; and some reading fixed in advance fits."""
+    assert verdicts_of(name, RECORD) == VERDICTS[name] and reading_of(REGISTRATIONS[name], VERDICTS[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "prediction", "key", "values", "verdict"),
+    [
+        ("path-1", "P1", "test1.classified.correct", {"value": 7, "values": [1, 1, 1, 1, 1, 1, 1, 0]}, "met"),
+        ("path-1", "P1", "test1.classified.least_class", {"value": 1}, "undecided"),
+        ("path-1", "P1", "test1.classified.fitted", {"value": 1}, "undecided"),
+        ("path-1", "P2", "test1.opening.p_networks", {"value": 0.051}, "missed"),
+        ("path-1", "P2", "test1.opening.rho", {"value": -0.42}, "missed"),
+        ("path-1", "P2", "test1.opening.strata", {"value": 3}, "undecided"),
+        ("path-1", "P4", "test1.residual.rho", {"value": -0.96}, "missed"),
+        ("path-1", "P3", "test1.rho_hinge.rho", {"value": -0.96}, "missed"),
+        ("delay-1", "D1", "delay.deep.p", {"value": 0.051}, "missed"),
+        ("delay-1", "D1", "delay.deep.seeds", {"value": 2}, "undecided"),
+        ("delay-1", "D2", "delay.deep.returns", {"value": 1, "values": [1, 0, 0, 0]}, "missed"),
+        ("delay-1", "D2", "delay.mixed.deep", {"value": 0, "values": [0, 0, 0, 0]}, "undecided"),
+        ("delay-1", "D3", "delay.deep.lost", {"value": 1, "values": [1, 0, 0, 0]}, "missed"),
+        ("delay-1", "D4", "delay.slowing_difference", {"value": 0.0}, "missed"),
+        ("ageing-1", "A1", "ageing.unrestored.embeddings_mlp", {"value": 2}, "missed"),
+        ("ageing-1", "A2", "ageing.restored.query_key", {"value": 2}, "missed"),
+        ("ageing-1", "A2", "ageing.fallen", {"value": 6}, "undecided"),
+        ("ageing-1", "A3", "ageing.falls_L", {"value": 200}, "missed"),
+        ("order-1", "O1", "order.short", {"value": 2}, "missed"),
+        ("order-1", "O2", "order.events", {"value": 5}, "undecided"),
+        ("order-1", "O2", "order.healthy_ordered", {"value": 2}, "missed"),
+        ("order-1", "O3", "order.beaten", {"value": 2}, "missed"),
+        ("function-1", "R1", "function.shallow.rank_alone", {"value": 2}, "met"),
+        ("function-1", "R2", "function.shallow.recovered_effective", {"value": 0}, "met"),
+        ("function-1", "R3", "function.shallow.events", {"value": 2}, "undecided"),
+    ],
+)
+def test_each_can_come_out_otherwise(name, prediction, key, values, verdict):
+    """One quantity changed, and one prediction with it: at the target's edge, and where too little is there to decide."""
+    assert verdicts_of(name, put(RECORD, key, **values))[prediction] == verdict
+
+
+def declared(name: str) -> dict[str, float]:
+    """The chances that a registration states."""
+    found = {prediction.id: prediction.null.chance for prediction in REGISTRATIONS[name].predictions}
+    return {prediction: chance for prediction, chance in found.items() if chance is not None}
+
+
+def test_declared_chances():
+    """Each is the chance of four seeds at two depths by the library, rounded up at the fourth digit; P2's is the level of its exact p."""
+    path, delay, seven_of_eight, five_of_six = path_chances(4, 2, 3, -0.43), delay_chances(4, 4), chance_of_count(8, 7), chance_of_count(6, 5)
+    wanted = {
+        "path-1": {"P1": path["P1"].value, "P2": 0.05},
+        "delay-1": {"D1": delay["D1"].value, "D2": 1 / 4, "D3": chance_of_difference(4, 2), "D4": delay["D4"].value},
+        "ageing-1": {"A1": seven_of_eight, "A2": seven_of_eight, "A3": chance_of_page(8, 4)},
+        "order-1": {"O1": 1e-6, "O2": five_of_six, "O3": five_of_six},
+        "function-1": {"R1": chance_of_count(4, 2), "R2": 0.5**4, "R3": 0.5**4},
+        "design": {"M1": 0.5**8, "M2": 0.5**8, "M3": 0.5**4, "M4": seven_of_eight, "M9": seven_of_eight},
+    }  # fmt: skip
+    assert path["P2"].value == pytest.approx(0.0383, abs=1e-4) and path["P2"].value < 0.05
+    for name, chances in wanted.items():
+        found = declared(name)
+        assert found.keys() == chances.keys(), name
+        for prediction, chance in chances.items():
+            assert -1e-5 < found[prediction] - chance < 1.1e-4, (name, prediction)
+    assert declared("replication-1") == declared("design")
+
+
+def test_the_replication_repeats_the_design():
+    """Word for word, but for the record and the seed set."""
+    one, other = ((PREREG / f"{name}.yaml").read_text().partition("primary:")[2] for name in ("design", "replication-1"))
+    assert other.replace("replication.json", "main.json").replace("set: replication", "set: main") == one
+
+
+def test_runs_of_main_wait_for_the_design_alone():
+    """No stage of main is named by what is sealed after it; what shares seeds freezes the same outputs."""
+    design, path = REGISTRATIONS["design"], REGISTRATIONS["path-1"]
+    for name in (*NAMES, "replication-1"):
+        own = REGISTRATIONS[name]
+        assert not set(own.stages) & {*design.stages, "thresholds", "summary"} and own.freezes.outputs == path.freezes.outputs
+        assert own.seed_owner == "path-1" and own.holds_for == path.holds_for
+    assert set(design.freezes.outputs) < set(path.freezes.outputs)
