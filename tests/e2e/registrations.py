@@ -56,7 +56,7 @@ def scale_targets(part: Any, share: Fraction, counts: bool) -> None:
     if "units" in part:
         part["units"] = scale_count(part["units"], share)
     for name in ("value", "low", "high"):
-        if counts and name in part:
+        if counts and isinstance(part.get(name), int):
             part[name] = scale_count(part[name], share)
 
 

@@ -20,14 +20,14 @@ from ruamel.yaml import YAML
 CHECKOUT = Path(__file__).resolve().parents[2]
 TEX = all(shutil.which(program) for program in ("latexmk", "pdflatex", "pdftotext", "pdfinfo"))
 WITHOUT_TEX = "LaTeX is not installed: latexmk, pdflatex, pdftotext or pdfinfo is missing, so nothing of the PDF is tested"
-MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$)(?![a-z0-9-]+\.yaml$).*")
-"""What this checkout's own runs and seals made, and a new history makes anew."""
+MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\.yaml$).*")
+"""What this checkout's own runs and seals made, and a new history makes anew; `pilot` is over, and stays."""
 
 TINY: dict[str, Any] = {
     "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 2, "depths.deep": 3, "batch": 4, "stack": 9,
     "checkpoint_seconds": 0, "probe.rank_sequences": 4, "probe.gradient_sequences": 4, "optimiser.learning_rate": 1.0e-4,
     "driver.warm": 20, "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.collapse": 0.35, "rules.recover": 0.4, "rules.effective": 0.01, "rules.settle_after": 10, "rules.settle_window": 2,
-    "branches.loss_steps": 10, "branches.switch_steps": 16, "branches.ramp_steps": 20, "branches.after_ramp": 20, "branches.untreated_steps": 10,
+    "rules.measure_loss": 2, "branches.loss_steps": 16, "branches.switch_steps": 16, "branches.ramp_steps": 20, "branches.after_ramp": 20, "branches.untreated_steps": 16,
     "study.delays": [3, 6, 10], "study.near_floor": 3, "study.replays": [1, 4], "study.intact.ramp": 10, "study.intact.hold": 5,
     "study.intact.gain_steps": 15, "study.bursts.start": 20, "study.bursts.updates": 5, "study.bursts.multipliers": [8], "study.bursts.after": 16,
 }  # fmt: skip
@@ -162,17 +162,27 @@ def register_smoke(repository: Repository) -> None:
 
 
 def begin(root: Path) -> Repository:
-    """The tracked files of this checkout, without what its runs made, at smoke scale, as the first commit of a new history."""
+    """This project's history up to the end of `pilot`, and on top of it the tracked files of this checkout, without what its runs made, at smoke scale."""
+    outcome = subprocess.run(["git", "log", "--diff-filter=A", "--format=%H", "--", "prereg/pilot.outcome.json"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", "clone", "-q", "--no-checkout", str(CHECKOUT), str(root)], check=True)
+    repository = Repository(root)
+    for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
+        repository.git("config", key, value)
+    repository.git("remote", "remove", "origin")
+    repository.git("checkout", "-q", "-B", "main", outcome.stdout.split()[-1])
+    repository.git("rm", "-q", "-r", ".")
+    overlay(root)
+    rewrite(repository, "params.yaml", shrink)
+    register_smoke(repository)
+    repository.commit("Begin")
+    return repository
+
+
+def overlay(root: Path) -> None:
+    """Copy the tracked files as they lie in this checkout, without tests and what its runs made."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split("\0")
     for path in listed:
         if path and not path.startswith("tests/") and not MADE.fullmatch(path) and (CHECKOUT / path).is_file():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(CHECKOUT / path, root / path)
-    repository = Repository(root)
-    rewrite(repository, "params.yaml", shrink)
-    register_smoke(repository)
-    repository.git("init", "-q", "-b", "main")
-    for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
-        repository.git("config", key, value)
-    repository.commit("Begin")
-    return repository
