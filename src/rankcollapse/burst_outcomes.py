@@ -43,7 +43,7 @@ def find_time(branch: ArmRow | None, threshold: float, rules: Rules) -> float | 
     """Steps from a branch's start to the end of the window with which it recovers by rank; None where it does not, diverged or is not there."""
     if branch is None or branch.diverged_at is not None:
         return None
-    place = events.find_recovery([(read_ranks(branch), threshold)], rules.recover_window, rules.recover_hold)
+    place = events.find_return(branch.trajectory, rules, threshold)
     return None if place is None else float(branch.trajectory.step[place] - branch.start)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankcollapse.arm_records import ArmRow, Continuations, Development, Excursions, SetRecords
-from rankcollapse.events import collapsed_rank, find_recovery, trailing_medians
+from rankcollapse.events import collapsed_rank, find_return, trailing_medians
 from rankcollapse.looks import Time
 from rankcollapse.params import ROLES, Role, Rules
 from rankcollapse.records import Calibration, Event, RoleCalibration, Trajectory
@@ -108,7 +108,7 @@ def smooth_rank(run: Trajectory, window: int) -> tuple[list[int], list[float]]:
 
 def recovery_index(run: Trajectory, threshold: float, rules: Rules) -> int | None:
     """Measurement at which the recovery rule by rank is met."""
-    return find_recovery([(ranks_of(run), threshold)], rules.recover_window, rules.recover_hold)
+    return find_return(run, rules, threshold)
 
 
 def recovery_time(row: ArmRow, threshold: float, rules: Rules) -> Time:

@@ -11,6 +11,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Protocol
+
+from rankcollapse.params import Rules
+
+
+class Measured(Protocol):
+    """What the rules read of a trajectory, one entry a measurement."""
+
+    @property
+    def rank(self) -> Sequence[float]: ...
+    @property
+    def residual(self) -> Sequence[float]: ...
+    @property
+    def at_floor(self) -> Sequence[bool]: ...
 
 
 @dataclass(frozen=True)
@@ -56,3 +70,9 @@ def find_recovery(series: Sequence[tuple[Sequence[float], float]], window: int, 
     """
     reached = [all(row) for row in zip(*([m is not None and m >= t for m in trailing_medians(v, window)] for v, t in series), strict=True)]
     return next((i for i in range(len(reached) - hold) if all(reached[i : i + hold + 1])), None)
+
+
+def find_return(run: Measured, rules: Rules, rank: float, residual: float | None = None) -> int | None:
+    """Index of the measurement at which a branch recovers by rank, or effectively where a residual is asked for too; None where it does not."""
+    series = [(collapsed_rank(run.rank, run.at_floor), rank), *([] if residual is None else [(run.residual, residual)])]
+    return find_recovery(series, rules.recover_window, rules.recover_hold)

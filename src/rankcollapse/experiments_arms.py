@@ -47,6 +47,12 @@ def with_epsilon(bench: Bench) -> Bench:
     return replace(bench, setting=replace(bench.setting, optimiser=optimiser))
 
 
+def by_collapse(sites: Sequence[Site], runs: Sequence[Run]) -> list[Run]:
+    """Runs collapse by collapse, the longest first, so that a further seed leaves the blocks before its own as they are."""
+    places = {site.seed: place for place, site in enumerate(sites)}
+    return sorted(runs, key=lambda run: (places[run.seed], -run.steps))
+
+
 def train_arms(bench: Bench, table: Sequence[Run]) -> Results:
     """Train a table of arms, those with another epsilon as one of their own."""
     apart = [run.name.startswith(f"{EPSILON}/") for run in table]
@@ -69,7 +75,7 @@ def treat_set(
     saved, _ = load_states(states / STATES)
     runs, paused, everything = treat(sites, arms, lambda arm: not is_switch(arm)), pauses(sites, arms), treat(sites, arms)
     controls = [accompany(site.seed, saved[f"control-{site.seed}"], everything, scale) for site in sites]
-    table = [*runs, *paused, *controls]
+    table = by_collapse(sites, [*runs, *paused, *controls])
     results = train_arms(bench, table)
     save_ends(ends_out, table, results)
     return Treatments(
@@ -86,7 +92,7 @@ def switch_set(
     bench = bench_of("switch", provenance, scale, role, calibration, folder)
     sites = sites_of(drivers, states, weak, scale, ends)
     runs, again = treat(sites, arms_of(scale, name), is_switch), [run for site in sites for run in replay(site)]
-    results = train_named(bench, "arms", [*runs, *again]) if runs else {}
+    results = train_named(bench, "arms", by_collapse(sites, [*runs, *again])) if runs else {}
     return Switches(
         provenance=provenance, role=role, depth=bench.setting.shape.depth, weak_scale=weak, delays=scale.study.delays,
         branches=describe_arms(runs, results), replays=tuple(read_replay(run, results, reader) for run in again if runs),

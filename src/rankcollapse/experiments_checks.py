@@ -30,10 +30,8 @@ class Recovered(NamedTuple):
 def judge(trajectory: Trajectory, calibration: RoleCalibration, scale: Scale) -> Recovered:
     """Both recovery rules on one branch."""
     rule = scale.rules
-    rank = (ranks(trajectory), float(calibration.recover_threshold.value))
-    residual = (trajectory.residual, rule.effective * float(calibration.healthy_residual.value))
-    found = [rules.find_recovery(series, rule.recover_window, rule.recover_hold) is not None for series in ([rank], [rank, residual])]
-    return Recovered(*found)
+    residual = rule.effective * float(calibration.healthy_residual.value)
+    return Recovered(*(rules.find_return(trajectory, rule, float(calibration.recover_threshold.value), each) is not None for each in (None, residual)))
 
 
 def check_set(provenance: Provenance, scale: Scale, role: Role, calibration: Calibration, seeds: Sequence[int], folder: str) -> Checks:

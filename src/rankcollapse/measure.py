@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 
 from rankcollapse.kernel import share_out
-from rankcollapse.model import Shape, attention_maps, block_weights, embed, residual_stream, views
+from rankcollapse.model import Shape, views
 from rankcollapse.passes import KernelPass, TorchPass, run_forward, run_last
 from rankcollapse.terms import block_terms, centre, compute_cosine
 
@@ -91,12 +91,6 @@ def compute_residual(x_ETD: torch.Tensor) -> torch.Tensor:
     return centre(x_ETD).flatten(1).norm(dim=1) / x_ETD.flatten(1).norm(dim=1)
 
 
-def compute_entropy(maps_ATT: torch.Tensor) -> torch.Tensor:
-    """Entropy of causal attention rows over log of the keys a row sees, mean over rows 2..T: 1 is uniform (KAT-10)."""
-    rows = torch.special.entr(maps_ATT).sum(-1)[..., 1:]
-    return (rows / torch.arange(2, maps_ATT.shape[-1] + 1, device=rows.device).log()).mean(-1)
-
-
 def per_sequence(x_MND: torch.Tensor, sequences: int) -> torch.Tensor:
     """Residual stream (M, B*T, D) as token matrices (M*B, T, D)."""
     return x_MND.reshape(-1, x_MND.shape[1] // sequences, x_MND.shape[2])
@@ -146,17 +140,6 @@ def read_refined(
     return reading
 
 
-def read_entropy(flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> torch.Tensor:
-    """Normalised attention entropy (M,), mean over blocks, heads, sequences and rows."""
-    with torch.no_grad():
-        named, models, sequences, kinds = views(flat_MP, shape), len(skip_M), len(tokens_BT), ["rms"] * len(skip_M)
-        batch = tokens_BT[:, :-1].expand(models, -1, -1)
-        stream = residual_stream(named, batch, skip_M, kinds, shape)
-        inputs = [embed(named, batch, shape), *stream[:-1]]
-        blocks = [attention_maps(x, block_weights(named, index), kinds, shape, sequences) for index, x in enumerate(inputs)]
-        return torch.stack([compute_entropy(maps.flatten(1, 2)).mean(1) for maps in blocks]).mean(0)
-
-
 def run_probe(flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> KernelPass | TorchPass:
     """A forward pass of every model on one batch (B, T+1)."""
     return run_forward(flat_MP, tokens_BT.expand(len(skip_M), -1, -1), skip_M, ["rms"] * len(skip_M), shape)
@@ -184,18 +167,6 @@ def term_path(
         alone[block] = push_LMND[block]
         own.append(views(passed.backward(torch.zeros_like(skip_M), alone, again=True), shape)[f"block{block}.qkv"])
     return slice_norms(own, shape.width)
-
-
-def force_ratio(
-    flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape, kind: str, healthy: float, added: float
-) -> torch.Tensor:
-    """rho (M,): norm of the added gradient over that of the task gradient, all weights, unclipped, at matched added loss."""
-    passed = run_probe(flat_MP, tokens_BT, skip_M, shape)
-    values_LM, push_LMND = term_push(passed, kind, healthy, len(tokens_BT))
-    weight_M = added / values_LM.mean(0).clamp_min(LEAST_TERM)
-    task = passed.backward(torch.ones_like(skip_M), again=True)
-    push = passed.backward(torch.zeros_like(skip_M), push_LMND * (weight_M / shape.depth).view(1, -1, 1, 1), again=True)
-    return push.norm(dim=1) / task.norm(dim=1)
 
 
 def term_push(

@@ -12,12 +12,16 @@ from audit.records import Quantity, Refusal
 from rankcollapse.arm_records import ArmRow, SetRecords
 from rankcollapse.evidence import count, number, whole
 from rankcollapse.params import ROLES, Role, Scale
-from rankcollapse.path_rows import delay_of, delayed_arms, find_aged, find_event, find_time, read_arm
+from rankcollapse.path_rows import delay_of, delayed_arms, find_aged, find_event, read_arm
+from rankcollapse.path_rules import blocks_with_signal
 from rankcollapse.quantities import trained
+from rankcollapse.ramp_summary import value_markers
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import EventReadings
-from rankcollapse.records_tests import Ageing, ArmOutcome, FunctionTest, Interpretation, Law, PositionOrder
+from rankcollapse.records_tests import Ageing, ArmOutcome, EpsilonTest, FunctionTest, Interpretation, Law, Markers, PositionOrder
+from rankcollapse.recoveries import find_time
 from rankcollapse.registered import total
+from rankcollapse.seed_cells import cell_of
 from rankcollapse.statistics import censor, order_within_rows
 
 FACTOR = 3.0
@@ -26,8 +30,10 @@ UNIFORM, ORDERED, UNORDERED = 0.9, 0.9, 0.3
 """Attention entropy above which attention is nearly uniform; correlations with position of a ramp, and of a network without one."""
 BESIDE = 0.1
 """Nats within which a loss counts as the unigram loss."""
-PUSHED, AGED = "hinge_4x", ("reset", "decay_0")
-"""The arm in which rank comes back without function; the arms that age otherwise than the longest delay."""
+LEFT = 0.05
+"""Nats below the unigram loss from which a network has left the plateau."""
+PUSHED, AGED, EPSILON = "hinge_4x", ("reset", "decay_0"), "epsilon"
+"""The arm in which rank comes back without function; arms that age otherwise than the longest delay; the one with a smaller epsilon."""
 NAMED = ("embeddings_mlp", "query_key")
 """Groups of weights that predictions are about."""
 FAILING = {"penalty": ("penalty_1x", "penalty_4x"), "hinge": ("hinge_1x", "hinge_4x")}
@@ -136,21 +142,52 @@ def order_positions(scale: Scale, records: SetRecords) -> PositionOrder:
     )  # fmt: skip
 
 
+def read_losses(records: SetRecords, role: Role, arm: str) -> dict[int, float]:
+    """Last loss of each branch of an arm above a model that knows token frequencies only, nats on the gradient probe; Refusal without one."""
+    readings = records.readings[role]
+    over = {end.seed: end.state.loss - readings.unigram_loss for end in readings.ends if end.arm == arm}
+    missing = next((run.seed for run in records.treated[role].branches if run.arm == arm and run.seed not in over), None)
+    if missing is not None:
+        raise Refusal(f"readings, {role}, seed {missing}", f"no last state of {arm}", cure="run the stages branch and path again")
+    return over
+
+
 def judge_function(scale: Scale, calibration: Calibration, records: SetRecords, role: Role) -> FunctionTest:
     """Rank and function of one depth's events that were pushed, from their trajectories and their last states."""
-    own, readings = getattr(calibration, role), records.readings[role]
+    own, over = getattr(calibration, role), read_losses(records, role, PUSHED)
     runs = [run for run in records.treated[role].branches if run.arm == PUSHED]
-    over = {end.seed: end.state.loss - readings.unigram_loss for end in readings.ends if end.arm == PUSHED}
     rank, effective = ([find_time(run, own, scale, effective=rule) is not None for run in runs] for rule in (False, True))
-    missing = next((run.seed for run in runs if run.seed not in over), None)
-    if missing is not None:
-        raise Refusal(f"readings, {role}, seed {missing}", f"no last state of {PUSHED}", cure="run the stages branch and path again")
     away = [abs(over[run.seed]) > BESIDE for run in runs]
     return FunctionTest(
         events=whole(len(runs)), recovered_rank=count(rank), recovered_effective=count(effective), away=count(away),
         rank_alone=count([one and not other and not far for one, other, far in zip(rank, effective, away, strict=True)]),
         loss_over_unigram=summarise([over[run.seed] for run in runs], scale, 2, unit="nats"),
     )  # fmt: skip
+
+
+def judge_epsilon(scale: Scale, calibration: Calibration, records: SetRecords) -> EpsilonTest:
+    """The copies with a smaller epsilon and their twins."""
+    recovered, own, twins, signal = [], [], [], []
+    for role in ROLES:
+        over, beside = read_losses(records, role, EPSILON), read_losses(records, role, "untreated")
+        for run in (run for run in records.treated[role].branches if run.arm == EPSILON):
+            recovered.append(find_time(run, getattr(calibration, role), scale, effective=True) is not None)
+            own.append(over[run.seed])
+            twins.append(beside[run.seed])
+            cosines = find_event(records.readings[role], run.seed).noise.cosine
+            signal.append(len(blocks_with_signal(cosines)) / len(cosines))
+    return EpsilonTest(
+        events=whole(len(own)), recovered_effective=count(recovered), left=count([loss < -LEFT for loss in own]),
+        left_untreated=count([loss < -LEFT for loss in twins]), lower=count([one < other for one, other in zip(own, twins, strict=True)]),
+        signal=summarise(signal, scale, 2),
+    )  # fmt: skip
+
+
+def count_markers(scale: Scale, calibration: Calibration, records: SetRecords) -> Markers:
+    """In which order the markers crossed half-way on each event's way down, as the summary has it."""
+    found = [value_markers(cell_of(role, scale, calibration, records)) for role in ROLES if records.drivers[role].events]
+    names = ("ordered", "loss_not_later")
+    return Markers(**{name: count([bool(flag) for values in found for flag in values[f"markers.{name}"]]) for name in names})
 
 
 def read_law(scale: Scale, records: SetRecords) -> Law:

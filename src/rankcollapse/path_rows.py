@@ -7,11 +7,11 @@ from math import isclose
 
 from audit.records import Refusal
 from rankcollapse.arm_records import ArmRow, SetRecords
-from rankcollapse.events import collapsed_rank, find_recovery
 from rankcollapse.params import ROLES, Role, Scale
-from rankcollapse.records import Calibration, RoleCalibration
+from rankcollapse.records import Calibration
 from rankcollapse.records_readings import AgedRow, EventReadings, Readings, StateRow
 from rankcollapse.records_tests import RowRecord
+from rankcollapse.recoveries import find_time
 from rankcollapse.registered import Measure, Row
 
 WEAK, UNDELAYED = "switch_weak", "switch_03"
@@ -33,16 +33,6 @@ def ranked_arms(scale: Scale) -> tuple[str, ...]:
 def delay_of(arm: str) -> int:
     """Place of an arm's delay in the rising list of delays; 0 is none."""
     return int(arm.removeprefix("delay_")) if arm.startswith("delay_") else 0
-
-
-def find_time(run: ArmRow, calibration: RoleCalibration, scale: Scale, *, effective: bool = False) -> float | None:
-    """Steps from the branch's start to the end of the first trailing window that recovers and holds, by rank or effectively; None without one."""
-    rule, path = scale.rules, run.trajectory
-    series = [(collapsed_rank(path.rank, path.at_floor), float(calibration.recover_threshold.value))]
-    if effective:
-        series.append((list(path.residual), rule.effective * float(calibration.healthy_residual.value)))
-    found = find_recovery(series, rule.recover_window, rule.recover_hold)
-    return None if found is None else float(path.step[found] - run.start)
 
 
 def find_branch(runs: Sequence[ArmRow], seed: int, arm: str) -> ArmRow:

@@ -15,8 +15,10 @@ from audit.records import Provenance, Quantity, Refusal
 from rankcollapse.arm_records import SetRecords
 from rankcollapse.evidence import count, number, whole
 from rankcollapse.own_tests import (
+    count_markers,
     interpret,
     judge_arms,
+    judge_epsilon,
     judge_function,
     order_positions,
     read_ageing,
@@ -131,6 +133,8 @@ def evaluate_path(
         ageing=read_ageing(scale, calibration, replication),
         order=order_positions(scale, replication),
         function=Functions(**{role: judge_function(scale, calibration, replication, role) for role in ROLES}),
+        epsilon=judge_epsilon(scale, calibration, replication),
+        markers=count_markers(scale, calibration, replication),
         interpretation=interpret(outcome),
         outcome=outcome,
         law=read_law(scale, replication),

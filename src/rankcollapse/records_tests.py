@@ -188,6 +188,29 @@ class Functions(Frozen):
     deep: FunctionTest
 
 
+class Markers(Frozen):
+    """The order in which the markers of the collapse cross on the way down, over the events of both depths."""
+
+    ordered: Quantity
+    """Gap, cosine, loss gap, each strictly before the next."""
+    loss_not_later: Quantity
+
+
+class EpsilonTest(Frozen):
+    """Untreated copies with a smaller epsilon of Adam, over the events of both depths that have one, each beside its untreated twin."""
+
+    events: Quantity
+    recovered_effective: Quantity
+    left: Quantity
+    """Copies that end below the unigram loss by more than registered."""
+    left_untreated: Quantity
+    """Twins that do."""
+    lower: Quantity
+    """Copies that end at a lower loss than their twins."""
+    signal: Quantity
+    """Share of the blocks in which single precision has the query-key gradient and not its own rounding, by event."""
+
+
 class Interpretation(Frozen):
     """The row of the table of outcomes that was fixed in advance; the values are 0 or 1."""
 
@@ -212,6 +235,8 @@ class PathTests(Record):
     ageing: Ageing
     order: PositionOrder
     function: Functions
+    epsilon: EpsilonTest
+    markers: Markers
     interpretation: Interpretation
     outcome: dict[str, ArmOutcome]
     law: Law

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rankcollapse.arm_records import ArmRow
-from rankcollapse.events import collapsed_rank, find_recovery
+from rankcollapse.events import collapsed_rank, find_return
 from rankcollapse.params import Scale
+from rankcollapse.records import RoleCalibration
 from rankcollapse.seed_cells import Cell, Control, Values, share_of
 from rankcollapse.statistics import censor, count_returns
 
@@ -51,9 +52,10 @@ def budget_of(row: ArmRow, scale: Scale) -> int:
     return (still | moved).get(row.arm, plan.switch_steps if row.term == "none" else plan.loss_steps)
 
 
-def time_recovery(row: ArmRow, series: Sequence[tuple[Sequence[float], float]], scale: Scale) -> int | None:
-    """Steps from the branch's start to its recovery."""
-    found = find_recovery(series, scale.rules.recover_window, scale.rules.recover_hold)
+def find_time(row: ArmRow, calibration: RoleCalibration, scale: Scale, *, effective: bool = False) -> int | None:
+    """Steps from the branch's start to the end of the first trailing window that recovers and holds, by rank or effectively; None without one."""
+    residual = scale.rules.effective * float(calibration.healthy_residual.value) if effective else None
+    found = find_return(row.trajectory, scale.rules, float(calibration.recover_threshold.value), residual)
     return None if found is None else row.trajectory.step[found] - row.start
 
 
@@ -67,11 +69,10 @@ def judge_branch(row: ArmRow, cell: Cell) -> Outcome:
     """What became of one branch."""
     run, scale, control = row.trajectory, cell.scale, cell.control(row.seed)
     ranks = collapsed_rank(run.rank, run.at_floor)
-    by_rank, residual = (ranks, cell.threshold), (run.residual, scale.rules.effective * float(cell.calibration.healthy_residual.value))
     gap = next(event.loss_gap for event in cell.events if event.seed == row.seed)
     beside = control.at(run.step[-1]) if row.diverged_at is None else control.near(run.step[-1])
     return Outcome(
-        row, budget_of(row, scale), time_recovery(row, [by_rank], scale), time_recovery(row, [by_rank, residual], scale),
+        row, budget_of(row, scale), find_time(row, cell.calibration, scale), find_time(row, cell.calibration, scale, effective=True),
         time_half_gap(row, control, gap), ranks[-1], run.loss[-1] - beside, gap,
     )  # fmt: skip
 

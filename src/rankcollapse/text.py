@@ -182,19 +182,9 @@ def batch_at(stream: np.ndarray, step: int, batch: int, context: int) -> tuple[n
 
 
 def probe_batch(folder: Path, sequences: int, context: int) -> tuple[np.ndarray, np.ndarray]:
-    """The fixed probe batch: inputs and targets (sequences, context) from the probe span."""
-    return span_batch(folder, "probe", sequences, context)
-
-
-def unseen_batch(folder: Path, sequences: int, context: int) -> tuple[np.ndarray, np.ndarray]:
-    """A fixed batch of text that no network trains on and no threshold is read from."""
-    return span_batch(folder, "unseen", sequences, context)
-
-
-def span_batch(folder: Path, span: str, sequences: int, context: int) -> tuple[np.ndarray, np.ndarray]:
-    """One batch spread over a whole span."""
-    stream = load_stream(folder, span)
-    require_tokens(stream, 1, sequences, context, place=f"{folder} {span} span")
+    """The fixed probe batch: inputs and targets (sequences, context), spread over the whole probe span."""
+    stream = load_stream(folder, "probe")
+    require_tokens(stream, 1, sequences, context, place=f"{folder} probe span")
     return batch_at(stream, 0, sequences, context)
 
 

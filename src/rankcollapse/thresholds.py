@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, inf, nextafter
+from math import comb
+
+ABOVE = 1e-9
+"""Relative distance of "just above the largest score": far above round-off, since next to 0 the next number is one that processors flush to 0."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ def least_errors(scores: Sequence[float], recovered: Sequence[bool]) -> tuple[in
     if not scores:
         raise ValueError("scores to put a threshold between")
     ordered = sorted(set(scores))
-    candidates = [ordered[0], *((low + high) / 2 for low, high in zip(ordered, ordered[1:], strict=False)), nextafter(ordered[-1], inf)]
+    above = ordered[-1] + ABOVE * max(abs(ordered[-1]), 1.0)
+    candidates = [ordered[0], *((low + high) / 2 for low, high in zip(ordered, ordered[1:], strict=False)), above]
     counts = [(sum((score >= value) != flag for score, flag in zip(scores, recovered, strict=True)), -value) for value in candidates]
     errors, negative = min(counts)
     return errors, -negative

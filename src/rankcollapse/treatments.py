@@ -153,10 +153,7 @@ def is_switch(arm: str) -> bool:
 
 
 def treat(sites: Sequence[Site], arms: SetArms, wanted: Callable[[str], bool] = lambda _: True) -> list[Run]:
-    """Every wanted arm of every collapse, the descriptive ones of the first collapses only.
-
-    Collapse by collapse, the longest run first, so that a further seed leaves the blocks before it as they are.
-    """
+    """Every wanted arm of every collapse, the descriptive ones of the first collapses only; collapse by collapse, the longest run first."""
     rows = []
     for index, site in enumerate(sites):
         known = list_arms(site.scale)

@@ -8,7 +8,19 @@ from audit.records import Provenance, Quantity
 from rankcollapse.arm_records import ArmRow, Drivers, Series, SetRecords, Switches, Treatments
 from rankcollapse.params import ROLES, Branches, Driver, Rules, load_params
 from rankcollapse.records import Calibration, Event, RoleCalibration
-from rankcollapse.records_readings import AgedRow, BlockRow, BranchEnd, EntropyRow, EventReadings, ForceRow, LawRow, OrderRow, Readings, StateRow
+from rankcollapse.records_readings import (
+    AgedRow,
+    BlockRow,
+    BranchEnd,
+    EntropyRow,
+    EventReadings,
+    ForceRow,
+    LawRow,
+    NoiseRow,
+    OrderRow,
+    Readings,
+    StateRow,
+)
 
 LAPTOP = load_params(Path(__file__).parents[2] / "params.yaml").scales.laptop
 SCALE = LAPTOP.model_copy(
@@ -49,6 +61,21 @@ def make_run(seed: int, arm: str, time: int | None, *, every: int = 2, residual:
     )  # fmt: skip
 
 
+def make_driven(seed: int, gap: int, cosine: int, loss: int) -> tuple[ArmRow, ArmRow]:
+    """A driver whose markers cross half-way at these steps, and its control, whose loss is 4; measured at every second step of the ramp."""
+    run = make_run(seed, "driver", None)
+    steps = tuple(range(10, 22, 2))
+
+    def jump(at: int) -> tuple[float, ...]:
+        return tuple(0.0 if step < at else 1.0 for step in steps)
+
+    def shown(loss: tuple[float, ...], extra: dict) -> ArmRow:
+        series = run.trajectory.model_copy(update={"step": steps, "loss": loss, "extra": extra})
+        return run.model_copy(update={"trajectory": series})
+
+    return shown(tuple(4 + value for value in jump(loss)), {"gap": jump(gap), "cosine": jump(cosine)}), shown((4.0,) * 6, {})
+
+
 def make_state(opening: float, *, skip: float = 0.3, loss: float = 5.0, norm: float = 1.0, residual: float = 1e-6, entropy: float = 0.95) -> StateRow:
     """A state with what the tests read of it."""
     blocks = BlockRow(rank=(1.0,), q=(0.0,), residual=(residual,), at_floor=(False,))
@@ -68,6 +95,7 @@ def make_event(seed: int, weak: StateRow, opened: StateRow, *, rho: float = 0.1,
         seed=seed, collapsed=make_state(1e-9, entropy=entropy), healthy=make_state(1e-2, loss=4.0),
         switches=(weak.model_copy(update={"skip": WEAK_SKIP}), opened), forces=(ForceRow(arm="hinge_1x", rho=rho),),
         order=make_order(order), order_healthy=make_order(0.1), law=LawRow(residual=(), ratio=(), slope=slope),
+        noise=NoiseRow(cosine=(0.99, 0.95, 0.91, 0.9), single=(), double=(), epsilon=1e-6),
     )  # fmt: skip
 
 
@@ -76,8 +104,10 @@ def make_aged(seed: int, delay: int, opening: float, swaps: dict[str, float] | N
     return AgedRow.model_construct(seed=seed, delay=delay, state=make_state(opening), rho_hinge=rho, swaps=swaps or {}, restoring=())
 
 
-def make_set(events: dict, aged: dict, switched: dict, treated: dict | None = None, ends: dict | None = None) -> SetRecords:
-    """The records of a set from what each role has."""
+def make_set(
+    events: dict, aged: dict, switched: dict, treated: dict | None = None, ends: dict | None = None, crossings: dict | None = None
+) -> SetRecords:
+    """The records of a set from what each role has; a driver's markers cross at 12, 14 and 18 unless told."""
     saved = {
         role: tuple(
             Event(seed=event.seed, detected=20, saved=30, skip_at_collapse=0.01, rank=1.0, residual=1e-6, at_floor=False, loss=5.0, loss_gap=1.0)
@@ -85,13 +115,19 @@ def make_set(events: dict, aged: dict, switched: dict, treated: dict | None = No
         )
         for role in ROLES
     }
+    pairs = {role: [make_driven(event.seed, *(crossings or {}).get((role, event.seed), (12, 14, 18))) for event in events[role]] for role in ROLES}
     return SetRecords(
-        drivers={role: Drivers.model_construct(role=role, events=saved[role], drivers=(), controls=()) for role in ROLES},
+        drivers={
+            role: Drivers.model_construct(
+                role=role, events=saved[role], drivers=tuple(one for one, _ in pairs[role]), controls=tuple(other for _, other in pairs[role])
+            )
+            for role in ROLES
+        },
         treated={role: Treatments.model_construct(role=role, branches=tuple((treated or {}).get(role, ()))) for role in ROLES},
         readings={
             role: Readings.model_construct(
                 role=role, weak_scale=WEAK_SKIP, unigram_loss=5.0, events=tuple(events[role]), aged=tuple(aged[role]),
-                ends=tuple(BranchEnd.model_construct(seed=seed, arm="hinge_4x", state=make_state(1.0, loss=loss)) for seed, loss in (ends or {}).get(role, ())),
+                ends=tuple(BranchEnd.model_construct(seed=seed, arm=arm, state=make_state(1.0, loss=loss)) for arm, seed, loss in (ends or {}).get(role, ())),
             )
             for role in ROLES
         },

@@ -29,6 +29,12 @@ PUSHED = {1: (20, 0.01, 5.05), 2: (20, 0.01, 5.3), 3: (None, 0.5, 4.95), 4: (20,
 """Shallow events under the hinge at four times the loss: time, residual, last loss; the unigram loss is 5."""
 
 
+EPSILON = {1: (None, 4.9, 5.0), 2: (20, 4.96, 5.0), 3: (None, 5.01, 5.0), 4: (20, 4.5, 4.94)}
+"""Shallow copies with a smaller epsilon: time, last loss, and that of the untreated twin."""
+CROSSINGS = {("shallow", 2): (14, 18, 16), ("deep", 3): (12, 12, 12)}
+"""Steps at which gap, cosine and loss gap of two drivers are half-way."""
+
+
 def make_events(name: str, role: str):
     """The saved collapses of one depth; the gap to healthy grows with the seed at the shallow one's switch to 0.3."""
     rows = []
@@ -63,10 +69,13 @@ def make_switches(name: str, role: str):
 def make_study(name: str):
     """The records of a set."""
     pushed = [make_run(seed, "hinge_4x", time, every=2, residual=residual) for seed, (time, residual, _) in PUSHED.items()]
+    copies = [make_run(seed, "epsilon", time) for seed, (time, _, _) in EPSILON.items()]
     untreated = [make_run(seed, "untreated", None, every=10) for seed in SEEDS]
     roles = ("shallow", "deep")
+    ends = [("hinge_4x", seed, loss) for seed, (_, _, loss) in PUSHED.items()]
+    ends += [(arm, seed, row[place]) for seed, row in EPSILON.items() for place, arm in ((1, "epsilon"), (2, "untreated"))]
     return make_set(
         {role: make_events(name, role) for role in roles}, {role: make_agings(role) for role in roles},
-        {role: make_switches(name, role) for role in roles}, {"shallow": [*pushed, *untreated], "deep": untreated},
-        {"shallow": [(seed, loss) for seed, (_, _, loss) in PUSHED.items()]},
+        {role: make_switches(name, role) for role in roles}, {"shallow": [*pushed, *untreated, *copies], "deep": untreated},
+        {"shallow": ends, "deep": [("untreated", seed, 5.0) for seed in SEEDS]}, CROSSINGS,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from networks import SHAPE, draw_tokens, flatten, leaf_forward, perturb, stack_w
 from test_measure import BY_HAND, DEEP, TOKENS, collapsed_weights, double, skips, uneven
 
 from rankcollapse import blocks, measure
-from rankcollapse.model import Shape, token_losses
+from rankcollapse.model import Shape, attention_maps, block_weights, embed, token_losses
 from rankcollapse.terms import compute_cosine, compute_q
 
 
@@ -71,12 +71,31 @@ def test_the_two_normalisers_differ_on_other_maps():
     assert rows.item() == pytest.approx((1 + log(2) / log(3)) / 2) and sums.item() == pytest.approx(2 * log(2) / (log(2) + log(3)))
 
 
+ROWS = {
+    "uniform": (torch.ones(8, 8, dtype=torch.float64).tril() / torch.arange(1, 9).view(-1, 1), 1.0),
+    "one-hot on itself": (torch.eye(8, dtype=torch.float64), 0.0),
+    "one-hot on the first": (torch.eye(8, dtype=torch.float64)[:1].expand(8, 8), 0.0),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_entropy_of_known_maps(name):
+    """KAT-10: uniform causal attention is 1 by both normalisers, one-hot attention is 0; the first row is left out."""
+    maps, expected = ROWS[name]
+    assert [value.item() for value in blocks.normalise_entropy(maps)] == pytest.approx([expected] * 2, abs=1e-12)
+
+
 def test_entropies_by_block():
-    """Their mean over blocks is `read_entropy`'s value; a block without queries is at 1, and no other."""
-    named = perturb(stack_weights([0, 1]))
+    """Each block is read at its own input: the embeddings for the first, the stream after block l for the next; without queries it is at 1."""
+    named, skip = perturb(stack_weights([0, 1])), skips(0.7, 1.0).double()
     named["block1.qkv"][:, :, : 2 * SHAPE.width] = 0
-    found = blocks.read_entropies(flatten(named), TOKENS, skips(0.7, 1.0), SHAPE)
-    assert torch.allclose(found.rows.mean(0), measure.read_entropy(flatten(named).double(), TOKENS, skips(0.7, 1.0).double(), SHAPE))
+    found, weights = blocks.read_entropies(flatten(named), TOKENS, skips(0.7, 1.0), SHAPE), double(named)
+    batch, kinds = TOKENS[:, :-1].expand(2, -1, -1), ["rms"] * 2
+    inputs = [embed(weights, batch, SHAPE), stream_of(weights, batch, skip)[0]]
+    for index, x in enumerate(inputs):
+        maps = attention_maps(x, block_weights(weights, index), kinds, SHAPE, len(TOKENS))
+        rows = torch.special.entr(maps).sum(-1)[..., 1:] / torch.arange(2, SHAPE.context + 1).log()
+        assert torch.allclose(found.rows[index], rows.flatten(1).mean(1), rtol=1e-6)
     assert torch.allclose(found.rows[1], torch.ones(2, dtype=torch.float64)) and (found.rows[0] < 0.999).all()
 
 

@@ -9,7 +9,7 @@ import pytest
 from corpora import refusal
 from interruptible import TABLE_SETTING
 from networks import same_state
-from tiny_arms import SCALE, lend
+from tiny_arms import SCALE
 
 from rankcollapse.drivers import closely, control_closely, drive_closely, leave_intact
 from rankcollapse.engine import describe_runs, fresh_state
@@ -18,13 +18,6 @@ from rankcollapse.events import Settled
 from rankcollapse.params import Driver
 from rankcollapse.schedule import at
 from rankcollapse.tables import drive, warm_up, warmed
-
-
-@pytest.fixture(autouse=True)
-def stand_ins(monkeypatch):
-    """Terms and readings that are not there yet."""
-    lend(monkeypatch)
-
 
 LAPTOP = SCALE.model_copy(
     update={

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 
 import pytest
 import torch
 from networks import SHAPE, draw_tokens, flatten, leaf_forward, perturb, stack_weights, stream_of
 
 from rankcollapse import measure
-from rankcollapse.model import Shape, block_weights, embed, token_losses
+from rankcollapse.model import Shape, token_losses
 from rankcollapse.terms import block_terms
 
 BY_HAND = torch.tensor([[[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]]], dtype=torch.float64)
@@ -82,45 +82,6 @@ def test_uniform_causal_averaging():
     assert ranks[0] > 4 and ranks[6] < 1.2 and ranks[12] < 1.01
     assert residuals[0] > 0.9 and residuals[6] > 0.05
     assert 0.5 < residuals[12] / residuals[11] < 0.7
-
-
-ROWS = {
-    "uniform": (torch.ones(8, 8).tril() / torch.arange(1, 9).view(-1, 1), 1.0),
-    "one-hot on itself": (torch.eye(8), 0.0),
-    "one-hot on the first": (torch.eye(8)[:1].expand(8, 8), 0.0),
-}
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_entropy_of_known_maps(name):
-    """KAT-10: uniform causal attention is 1 whatever the length, one-hot attention is 0; the first row is left out."""
-    maps, expected = ROWS[name]
-    assert measure.compute_entropy(maps[None]).item() == pytest.approx(expected, abs=1e-6)
-
-
-def test_entropy_of_a_mixed_map():
-    """Each row counts with the logarithm of what it sees: rows (uniform over 2 of 2, uniform over 2 of 3) give (1 + ln 2 / ln 3) / 2."""
-    maps = torch.tensor([[1.0, 0, 0], [0.5, 0.5, 0], [0, 0.5, 0.5]])
-    assert measure.compute_entropy(maps[None]).item() == pytest.approx((1 + log(2) / log(3)) / 2, abs=1e-6)
-
-
-def test_network_entropy_is_one_where_queries_vanish():
-    """A network with zero query and key weights attends uniformly; a random one less so; each model has its own value."""
-    named = stack_weights([0, 0], std=1.0)
-    for index in range(SHAPE.depth):
-        named[f"block{index}.qkv"][0, :, : 2 * SHAPE.width] = 0
-    entropy = measure.read_entropy(flatten(named), TOKENS, skips(1.0, 1.0), SHAPE)
-    assert entropy[0].item() == pytest.approx(1, abs=1e-6) and 0.1 < entropy[1].item() < 0.95
-
-
-def test_entropy_reads_each_block_at_its_own_input():
-    """The mean over blocks uses the embeddings for the first block and the stream after block l for the next."""
-    named, skip = perturb(stack_weights([4])), skips(0.7)
-    batch = TOKENS[None, :, :-1]
-    inputs = [embed(named, batch, SHAPE), stream_of(named, batch, skip, SHAPE)[0]]
-    maps = [measure.attention_maps(x, block_weights(named, index), ["rms"], SHAPE, len(TOKENS)) for index, x in enumerate(inputs)]
-    expected = torch.stack([measure.compute_entropy(each).mean() for each in maps]).mean()
-    assert measure.read_entropy(flatten(named), TOKENS, skip, SHAPE).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 def test_reading_is_of_the_last_block_per_sequence():
@@ -224,21 +185,11 @@ def test_gradient_path_is_the_norm_of_finite_differences():
     assert norms["qk"][1, 1].item() == pytest.approx(sqrt(sum(slope**2 for slope in slopes)), rel=1e-5)
 
 
-def test_term_path_and_force_are_at_the_matched_added_loss():
-    """Both scale with the added loss, and the force is the term's gradient at that weight over the task's, all weights (float64)."""
+def test_the_term_path_is_at_the_matched_added_loss():
+    """It is proportional to the added loss, in every block and model (float64)."""
     named, scale = double(perturb(stack_weights([0, 1]))), skips(0.3, 0.1, dtype=torch.float64)
     once, twice = (measure.term_path(flatten(named), TOKENS, scale, SHAPE, "hinge", 3.0, added)["qkv"] for added in (0.1, 0.2))
     assert torch.allclose(twice, 2 * once) and (once > 0).all()
-    rho = measure.force_ratio(flatten(named), TOKENS, scale, SHAPE, "hinge", 3.0, 0.1)
-    leaves, stream, batch = leaf_forward(named, TOKENS, scale, SHAPE)
-    terms = block_terms(["hinge", "hinge"], stream, len(TOKENS), torch.full((2,), 3.0, dtype=torch.float64)).mean(0)
-    weighted = (terms * 0.1 / terms.detach()).sum()
-    assert weighted.item() == pytest.approx(0.2)
-    push = torch.autograd.grad(weighted, list(leaves.values()), retain_graph=True, allow_unused=True)
-    task = torch.autograd.grad(token_losses(leaves, stream[-1], batch[..., 1:]).sum(), list(leaves.values()), allow_unused=True)
-    for index in range(2):
-        top, bottom = (sqrt(sum(g[index].square().sum().item() for g in grads if g is not None)) for grads in (push, task))
-        assert rho[index].item() == pytest.approx(top / bottom, rel=1e-10)
 
 
 def test_each_blocks_own_term_adds_the_wanted_loss():
@@ -256,8 +207,7 @@ def test_each_blocks_own_term_adds_the_wanted_loss():
             assert norms["v"][block, model].item() == pytest.approx(weight * slope[:, 2 * SHAPE.width :].norm().item(), rel=1e-10)
 
 
-def test_a_silent_term_has_no_force():
-    """Where the hinge lies at its healthy value there is no path and no force, and nothing divides by zero."""
+def test_a_silent_term_has_no_path():
+    """Where the hinge lies at its healthy value there is no path, and nothing divides by zero."""
     named, scale = double(perturb(stack_weights([0]))), skips(1.0, dtype=torch.float64)
-    assert measure.force_ratio(flatten(named), TOKENS, scale, SHAPE, "hinge", 0.0, 0.1).item() == 0
     assert (measure.term_path(flatten(named), TOKENS, scale, SHAPE, "hinge", 0.0, 0.1)["qkv"] == 0).all()

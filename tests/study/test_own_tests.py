@@ -7,7 +7,7 @@ from made_events import CALIBRATION, SCALE
 from made_sets import make_study
 
 from audit.records import Refusal
-from rankcollapse.own_tests import interpret, judge_arms, judge_function, order_positions, read_ageing, read_law
+from rankcollapse.own_tests import count_markers, interpret, judge_arms, judge_epsilon, judge_function, order_positions, read_ageing, read_law
 
 REPLICATION = make_study("replication")
 
@@ -66,6 +66,20 @@ def test_outcome_and_its_row():
     assert interpret({"untreated": failing, "penalty_4x": repairing}).row == "penalty_alone_repairs"
     assert interpret({"untreated": failing, "penalty_1x": repairing, "hinge_4x": repairing}).row == "both_repair"
     assert interpret({"untreated": repairing, "hinge_4x": failing}).row == "untreated_recovers"
+
+
+def test_epsilon():
+    """Two of four copies recover effectively, two leave the plateau and so does one twin; three end lower; three blocks of four have a signal."""
+    found = judge_epsilon(SCALE, CALIBRATION, REPLICATION)
+    assert found.events.value == 4 and found.recovered_effective.values == (0, 1, 0, 1)
+    assert found.left.values == (1, 0, 0, 1) and found.left_untreated.values == (0, 0, 0, 1) and found.lower.values == (1, 1, 0, 1)
+    assert found.signal.values == (0.75,) * 4
+
+
+def test_markers():
+    """Six in order; in one the loss gap lies between the two; in one all cross at one measurement, which is no order, and the loss is no later."""
+    found = count_markers(SCALE, CALIBRATION, REPLICATION)
+    assert found.ordered.values == (1, 0, 1, 1, 1, 1, 0, 1) and found.loss_not_later.values == (0,) * 6 + (1, 0)
 
 
 def test_the_law_is_read_where_it_has_points():

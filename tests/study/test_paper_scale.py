@@ -10,10 +10,11 @@ import pyarrow as arrow
 import pytest
 from corpora import SENTENCES, silent, write_shard
 
+from rankcollapse.costs import plan_study
 from rankcollapse.engine import Run
 from rankcollapse.experiments import Bench
 from rankcollapse.params import load_params
-from rankcollapse.plan import plan_study, setting_of
+from rankcollapse.plan import setting_of
 from rankcollapse.text import load_stream, load_vocabulary, prepare_stream
 
 PARAMS = load_params(Path(__file__).parents[2] / "params.yaml").model_copy(update={"scale": "paper"})

@@ -34,11 +34,23 @@ FAULTS = {
     "floors out of order": ("floors: [0.05, 0.0]", "floors: [0.0, 0.05]", "scales.smoke.driver.floors is not valid; expected different floors in [0, 1), largest first; found "),
     "floors twice": ("floors: [0.05, 0.0]", "floors: [0.05, 0.05]", "scales.smoke.driver.floors is not valid; expected different floors in [0, 1), largest first; found "),
     "no floor": ("floors: [0.05, 0.0]", "floors: []", "scales.smoke.driver.floors is not valid; expected different floors in [0, 1), largest first; found "),
-    "twin seeds": ("calibration: [101, 102]", "calibration: [101, 101]", "seed_sets.calibration is not valid; expected each seed once (twice: 101); found "),
+    "twin seeds": ("calibration: [101, 102, 103]", "calibration: [101, 101]", "seed_sets.calibration is not valid; expected each seed once (twice: 101); found "),
     "twin seeds of a scale": ("main: [0]", "main: [0, 7, 0]", "scales.smoke.seed_sets.main is not valid; expected each seed once (twice: 0); found "),
-    "no seed": ("calibration: [101, 102]", "calibration: []", "seed_sets.calibration is not valid; expected "),
-    "negative seed": ("calibration: [101, 102]", "calibration: [-1, 4]", "seed_sets.calibration.0 is not valid; expected greater than or equal to 0; found -1"),
+    "no seed": ("calibration: [101, 102, 103]", "calibration: []", "seed_sets.calibration is not valid; expected "),
+    "negative seed": ("calibration: [101, 102, 103]", "calibration: [-1, 4]", "seed_sets.calibration.0 is not valid; expected greater than or equal to 0; found -1"),
     "a key twice": ("batch: 8", "batch: 8\n    batch: 9", 'not readable as YAML; expected one YAML 1.2 document; found duplicate key "batch" '),
+    "delays out of order": ("delays: [50, 150, 300]", "delays: [150, 50]", "scales.laptop.study.delays is not valid; expected different values, smallest first; found "),
+    "no delay": ("delays: [50, 150, 300]", "delays: []", "scales.laptop.study.delays is not valid; expected different values, smallest first; found "),
+    "multipliers twice": ("multipliers: [20, 24, 28, 32, 40]", "multipliers: [20, 20]", "scales.laptop.study.bursts.multipliers is not valid; expected different values, smallest first"),
+    "a weak scale of one": ("deep: [0.06, 0.08, 0.1, 0.15]", "deep: [0.06, 1.0]", "scales.laptop.study.weak.deep.1 is not valid; expected less than 1; found 1.0"),
+    "misspelt inside the study": ("gain_steps: 360", "gain_step: 360", "unknown key 'scales.laptop.study.intact.gain_step'"),
+    "no study": ("    study:\n      delays: [50, 150, 300]\n", "    stud:\n      delays: [50, 150, 300]\n", "unknown key 'scales.laptop.stud' (and 1 more); expected study; found scales.laptop.stud; cure: write study"),
+    "no arms": ("\narms:\n", "\narmes:\n", "unknown key 'armes' (and 1 more); expected arms; found armes; cure: write arms"),
+    "arms of no event": ("few_events: 3", "few_events: 0", "arms.main.few_events is not valid; expected greater than or equal to 1; found 0"),
+    "no replays in order": ("replays: [4, 20]", "replays: [20, 4]", "scales.laptop.study.replays is not valid; expected different values, smallest first"),
+    "twin seeds of the development": ("development: [111, 112, 113, 114]", "development: [111, 111]", "seed_sets.development is not valid; expected each seed once (twice: 111)"),
+    "twin seeds of a scale's replication": ("replication: [1, 2]", "replication: [1, 1]", "scales.smoke.seed_sets.replication is not valid; expected each seed once (twice: 1)"),
+    "a set that is missing": ("  intact: [121, 122, 123] #", "  #", "key 'seed_sets.intact' is missing; expected seed_sets.intact; found no such key; cure: add it"),
     "source": ("source: encyclopedia", "source: wiki", "scales.smoke.data.source is not valid; expected 'encyclopedia' or 'fineweb-edu'; found 'wiki'"),
 }
 
@@ -63,29 +75,40 @@ def test_a_fault_is_one_line_with_its_key(tmp_path, name):
 def test_the_committed_file_is_read():
     """All three scales are complete; a set is a list of seeds or a registration's id."""
     params = load_params(Path(__file__).parents[2] / "params.yaml")
-    assert params.chosen == getattr(params.scales, params.scale).model_copy(update={"fanout": params.fanout})
+    assert params.chosen == getattr(params.scales, params.scale).model_copy(update={"fanout": params.fanout, "arms": params.arms})
+    assert set(params.chosen.arms) == {"main", "replication"} == set(params.arms)
     for scale in ("smoke", "laptop", "paper"):
         assert getattr(params.scales, scale).depths.shallow < getattr(params.scales, scale).depths.deep
     assert isinstance(params.seed_set("calibration"), tuple)
-    assert refusal(params.seed_set, "mian") == "params.yaml: no seed set 'mian'; expected calibration, main"
+    assert refusal(params.seed_set, "mian") == "params.yaml: no seed set 'mian'; expected calibration, main, replication, bursts, development, intact"
 
 
 SETS = {
-    "a registration at a scale without lists": ("laptop", "pilot", "pilot"),
-    "a scale's own list replaces a registration": ("smoke", "pilot", (0,)),
-    "a list stands at any scale": ("smoke", "[7, 8]", (7, 8)),
-    "a list stands at the registered scale": ("laptop", "[7, 8]", (7, 8)),
+    "a registration at a scale without lists": ("laptop", "main", "design", "design"),
+    "a scale's own list replaces a registration": ("smoke", "main", "design", (0,)),
+    "a list stands at any scale": ("smoke", "main", "[7, 8]", (7, 8)),
+    "a list stands at the registered scale": ("laptop", "main", "[7, 8]", (7, 8)),
+    "the replication's registration": ("laptop", "replication", "path-1", "path-1"),
+    "the replication's list at smoke": ("smoke", "replication", "path-1", (1, 2)),
+    "the bursts' registration": ("laptop", "bursts", "burst-1", "burst-1"),
+    "a list of bursts stands at the paper's scale": ("paper", "bursts", "[9]", (9,)),
+    "no registration can hold for the development: the scale's list stands": ("smoke", "development", "[111, 112, 113, 114]", (4,)),
+    "the file's list where the scale has none": ("laptop", "development", "[111, 112, 113, 114]", (111, 112, 113, 114)),
+    "calibration is the scale's": ("smoke", "calibration", "[101, 102, 103]", (5,)),
+    "intact drivers too": ("paper", "intact", "[121, 122, 123]", (41, 42, 43)),
 }
+WRITTEN = {"main": "design", "replication": "path-1", "bursts": "burst-1", "development": "[111, 112, 113, 114]", "calibration": "[101, 102, 103]", "intact": "[121, 122, 123]"}
+"""What the committed file has for each set."""
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_which_seeds_a_set_means(tmp_path, name):
-    """A list written in `seed_sets.main` is used; a registration's id is, unless the scale brings its own list."""
-    scale, written, expected = SETS[name]
-    path = tmp_path / "params.yaml"
-    assert "  main: pilot" in COMMITTED and "scale: laptop" in COMMITTED
-    path.write_text(COMMITTED.replace("  main: pilot", f"  main: {written}", 1).replace("scale: laptop", f"scale: {scale}", 1))
-    assert load_params(path).seed_set("main") == expected
+@pytest.mark.parametrize("kind", SETS)
+def test_which_seeds_a_set_means(tmp_path, kind):
+    """A list in place of a registration is used at every scale; otherwise the scale's own list is, and the file's where the scale has none."""
+    scale, name, written, expected = SETS[kind]
+    path, old = tmp_path / "params.yaml", f"\n  {name}: {WRITTEN[name]}"
+    assert COMMITTED.count(old) == 1 and "\nscale: laptop" in COMMITTED
+    path.write_text(COMMITTED.replace(old, f"\n  {name}: {written}", 1).replace("\nscale: laptop", f"\nscale: {scale}", 1))
+    assert load_params(path).seed_set(name) == expected
 
 
 @pytest.mark.parametrize(("data", "expected"), [(None, "cannot be read"), (b"\xff\xfe", "not UTF-8"), (b"scale: [", "not readable as YAML"), (b"- 1", "is not valid")])

@@ -13,10 +13,10 @@ import pytest
 from corpora import refusal
 from interruptible import TABLE_SETTING
 
-from rankcollapse import plan
-from rankcollapse.engine import Run, check_table
+from rankcollapse import costs, plan
+from rankcollapse.engine import Run
 from rankcollapse.model import Shape
-from rankcollapse.params import load_params
+from rankcollapse.params import ROLES, load_params
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +44,7 @@ def run_engine(*words: str) -> subprocess.CompletedProcess:
 
 WORDS = {
     "nothing": ((), "usage: wrong number of arguments; expected --plan SCALE; found none"),
-    "another option": (("--cost", "smoke"), "usage: "),
+    "another option": (("--cost", "smoke"), "usage: wrong option; expected --plan SCALE; found --cost\n"),
     "another scale": (("--plan", "huge"), "--plan: no such scale; expected smoke, laptop, paper; found huge\n"),
 }
 
@@ -62,48 +62,55 @@ def number(word: str) -> float:
     return float(word.replace(",", ""))
 
 
-def network_steps(scale, calibration: int, main: int) -> dict[str, int]:
-    """Network-steps of a stage at one depth, counted from the parameters."""
-    d, b = scale.driver, scale.branches
-    treated = b.untreated_steps + b.ramp_steps + b.after_ramp + 2 * b.switch_steps + 4 * b.loss_steps
-    return {
-        "calibrate": calibration * (d.warm + (1 + len(d.floors)) * (d.ramp + d.hold)),
-        "collapse": main * (d.warm + 2 * (d.ramp + d.hold)),
-        "branch": main * (treated + max(b.untreated_steps, b.loss_steps, b.switch_steps, b.ramp_steps + b.after_ramp)),
-    }
+def write_registrations(params) -> None:
+    """A registration in the working folder for every set that names one, with two seeds in the first, three in the next, and so on."""
+    for number, name in enumerate(costs.SETS, 2):
+        if isinstance(params.seed_set(name), str):
+            path = Path("prereg") / f"{params.seed_set(name)}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"seeds: {{from: seal, sets: {{{name}: {number}}}}}\n")
 
 
 @pytest.mark.parametrize("name", ["smoke", "laptop", "paper"])
-def test_the_plan_of_a_scale(name):
-    """Network-steps are those of the tables and of the parameters, and operations, memory and hours follow from them."""
+def test_the_plan_of_a_scale(name, tmp_path, monkeypatch):
+    """Network-steps are those of the tables, and operations, memory and hours follow from them; seeds are those listed or registered."""
+    monkeypatch.chdir(tmp_path)
     params = load_params(ROOT / "params.yaml").model_copy(update={"scale": name})
-    page = plan.plan_study(params).splitlines()
-    scale, seeds = params.chosen, {kind: plan.seeds_of(params, kind) for kind in ("calibration", "main")}
-    rows = [line.split() for line in page if line.startswith(("calibrate", "collapse", "branch"))]
-    tables = plan.list_tables(scale, seeds)
-    assert [row[:2] for row in rows] == [[stage, role] for stage, role, _ in tables] and len(rows) == 6
-    expected = network_steps(scale, seeds["calibration"], seeds["main"])
-    for (stage, role, depth, count, stacks, steps, work, memory), (_, _, runs) in zip(rows, tables, strict=True):
-        setting = plan.setting_of(scale, getattr(scale.depths, role), 1.0)
+    write_registrations(params)
+    page = costs.plan_study(params).splitlines()
+    scale, seeds = params.chosen, {kind: costs.seeds_of(params, kind) for kind in costs.SETS}
+    sizes = {"smoke": (1, 1, 2, 1, 1, 1), "laptop": (3, 3, 4, 5, 4, 3), "paper": (3, 5, 5, 8, 2, 3)}[name]
+    assert tuple(seeds.values()) == sizes and page[0].endswith(f"seeds: {', '.join(f'{kind} {number}' for kind, number in seeds.items())}")
+    tables = costs.list_study(scale, seeds)
+    rows = [(line[:22].strip(), *line[22:].split()) for line in page[3 : 3 + len(tables)]]
+    assert [row[:2] for row in rows] == [(table.name, table.role) for table in tables] and {row[1] for row in rows} == set(ROLES)
+    for (_, role, depth, count, stacks, steps, work, memory), table in zip(rows, tables, strict=True):
+        setting, runs = plan.setting_of(scale, getattr(scale.depths, role), 1.0), table.runs
         assert (int(depth), int(count), int(stacks)) == (setting.shape.depth, len(runs), -(-len(runs) // scale.stack))
-        assert number(steps) == sum(run.steps for run in runs) == expected[stage]
+        assert number(steps) == sum(run.steps for run in runs) > 0
         assert number(work) == pytest.approx(number(steps) * plan.count_flops(setting.shape, scale.batch) / 1e15, abs=0.006)
         assert number(memory) == pytest.approx(plan.stack_bytes(setting, min(scale.stack, len(runs))) / 2**30, abs=0.006)
-        check_table(stage, [*runs, Run("driver", 0, scale.driver.warm + scale.driver.ramp + scale.driver.hold)], setting.shape)
-    total = next(line.split() for line in page if line.startswith("total"))
-    assert number(total[1]) == sum(number(row[5]) for row in rows) == 2 * sum(expected.values())
-    assert number(total[2]) == pytest.approx(sum(number(row[6]) for row in rows), abs=0.04)
+    total = page[3 + len(tables)].split()
+    assert total[0] == "total" and number(total[1]) == sum(number(row[5]) for row in rows) == costs.count_steps(tables)
+    assert number(total[2]) == pytest.approx(sum(number(row[6]) for row in rows), abs=0.006 * len(rows))
     for device in plan.PROCESSORS:
         arithmetic, memory, estimate, fitting = map(number, next(line for line in page if line.startswith(device.name))[14:].split())
         assert arithmetic == pytest.approx(number(total[2]) * 1e15 / device.flops / 3600, abs=0.011)
         assert estimate == pytest.approx(max(arithmetic / device.share, memory / 0.6), rel=0.02, abs=0.03) and fitting >= 1
 
 
+def test_a_registration_that_is_not_there(tmp_path, monkeypatch):
+    """Seeds that derive from a registration cannot be counted without it: one line names the file."""
+    monkeypatch.chdir(tmp_path)
+    params = load_params(ROOT / "params.yaml").model_copy(update={"scale": "laptop"})
+    assert refusal(costs.plan_study, params).startswith(f"prereg/{params.seed_set('main')}.yaml: cannot be read")
+
+
 def test_the_plan_as_a_program():
     """The page on stdout is the one that is made here, with exit code 0 and nothing on stderr."""
     done = run_engine("--plan", "smoke")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == plan.plan_study(load_params(ROOT / "params.yaml").model_copy(update={"scale": "smoke"})) + "\n"
+    assert done.stdout == costs.plan_study(load_params(ROOT / "params.yaml").model_copy(update={"scale": "smoke"})) + "\n"
 
 
 def test_operations_of_one_step_by_hand():

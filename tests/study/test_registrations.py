@@ -14,8 +14,10 @@ from audit.verdict import judge, reading_of
 from rankcollapse.chances import chance_of_count, chance_of_difference, chance_of_page, delay_chances, path_chances
 
 PREREG = Path(__file__).parents[2] / "prereg"
-NAMES = ("path-1", "delay-1", "ageing-1", "order-1", "function-1")
-REGISTRATIONS = {name: parse_registration((PREREG / f"{name}.yaml").read_bytes(), f"prereg/{name}.yaml") for name in (*NAMES, "design", "replication-1")}
+NAMES = ("path-1", "delay-1", "ageing-1", "order-1", "function-1", "epsilon-1")
+REGISTRATIONS = {
+    name: parse_registration((PREREG / f"{name}.yaml").read_bytes(), f"prereg/{name}.yaml") for name in (*NAMES, "design", "replication-1")
+}
 RECORD = json.loads(record_bytes(TESTS))
 VERDICTS = {
     "path-1": {"P1": "missed", "P2": "met", "P3": "met", "P4": "met"},
@@ -23,8 +25,10 @@ VERDICTS = {
     "ageing-1": {"A1": "met", "A2": "met", "A3": "met"},
     "order-1": {"O1": "met", "O2": "met", "O3": "met"},
     "function-1": {"R1": "missed", "R2": "missed", "R3": "missed"},
+    "epsilon-1": {"E1": "undecided", "E2": "undecided"},
 }
-"""By what stands beside the study: six of eight right, one opening not restored, one rank without function, two of four far from unigram."""
+"""By what stands beside the study: six of eight right, one opening not restored, one rank without function, two of four far from unigram;
+four copies with a smaller epsilon are too few."""
 
 
 def put(record: dict, key: str, **values) -> dict:
@@ -76,6 +80,8 @@ def test_verdicts(name):
         ("function-1", "R1", "function.shallow.rank_alone", {"value": 2}, "met"),
         ("function-1", "R2", "function.shallow.recovered_effective", {"value": 0}, "met"),
         ("function-1", "R3", "function.shallow.events", {"value": 2}, "undecided"),
+        ("epsilon-1", "E1", "epsilon.events", {"value": 7}, "missed"),
+        ("epsilon-1", "E2", "epsilon.events", {"value": 7}, "met"),
     ],
 )
 def test_each_can_come_out_otherwise(name, prediction, key, values, verdict):
@@ -91,14 +97,16 @@ def declared(name: str) -> dict[str, float]:
 
 def test_declared_chances():
     """Each is the chance of four seeds at two depths by the library, rounded up at the fourth digit; P2's is the level of its exact p."""
-    path, delay, seven_of_eight, five_of_six = path_chances(4, 2, 3, -0.43), delay_chances(4, 4), chance_of_count(8, 7), chance_of_count(6, 5)
+    path, delay, seven_of_eight, five_of_six, eleven_of_twelve = path_chances(4, 2, 3, -0.43), delay_chances(4, 4), chance_of_count(8, 7), chance_of_count(6, 5), chance_of_count(12, 11)
     wanted = {
         "path-1": {"P1": path["P1"].value, "P2": 0.05},
         "delay-1": {"D1": delay["D1"].value, "D2": 1 / 4, "D3": chance_of_difference(4, 2), "D4": delay["D4"].value},
         "ageing-1": {"A1": seven_of_eight, "A2": seven_of_eight, "A3": chance_of_page(8, 4)},
         "order-1": {"O1": 1e-6, "O2": five_of_six, "O3": five_of_six},
         "function-1": {"R1": chance_of_count(4, 2), "R2": 0.5**4, "R3": 0.5**4},
-        "design": {"M1": 0.5**8, "M2": 0.5**8, "M3": 0.5**4, "M4": seven_of_eight, "M9": seven_of_eight},
+        "epsilon-1": {"E1": 0.5**7},
+        "replication-1": {"M1": 0.5**8, "M2": 0.5**8, "M3": 0.5**4, "M4": seven_of_eight, "M9": seven_of_eight},
+        "design": {"M1": 0.5**12, "M2": 0.5**12, "M3": 0.5**6, "M4": eleven_of_twelve, "M9": eleven_of_twelve},
     }  # fmt: skip
     assert path["P2"].value == pytest.approx(0.0383, abs=1e-4) and path["P2"].value < 0.05
     for name, chances in wanted.items():
@@ -106,13 +114,19 @@ def test_declared_chances():
         assert found.keys() == chances.keys(), name
         for prediction, chance in chances.items():
             assert -1e-5 < found[prediction] - chance < 1.1e-4, (name, prediction)
-    assert declared("replication-1") == declared("design")
 
 
 def test_the_replication_repeats_the_design():
-    """Word for word, but for the record and the seed set."""
-    one, other = ((PREREG / f"{name}.yaml").read_text().partition("primary:")[2] for name in ("design", "replication-1"))
-    assert other.replace("replication.json", "main.json").replace("set: replication", "set: main") == one
+    """Word for word, but for the record, the seed set and how many networks there are: all of them but one, of twelve and of eight."""
+    one, other = (REGISTRATIONS[name] for name in ("design", "replication-1"))
+    assert one.readings == other.readings
+    for mine, again in zip(one.predictions, other.predictions, strict=True):
+        assert (mine.id, mine.claim, mine.metric.key, mine.comparator.keys()) == (again.id, again.claim, again.metric.key, again.comparator.keys())
+        assert [part.op for part in mine.comparator.parts()] == [part.op for part in again.comparator.parts()]
+        for registered, driven in ((mine, 12), (again, 8)):
+            least = registered.comparator.units or (registered.comparator.value if registered.comparator.op == ">=" else None)
+            assert least in (None, driven - 1), registered.id
+            assert registered.undecided[0].value == (driven - 1 if registered.id != "M3" else driven // 2 - 1)
 
 
 def test_runs_of_main_wait_for_the_design_alone():

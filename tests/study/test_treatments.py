@@ -9,26 +9,18 @@ import torch
 from corpora import refusal
 from interruptible import TABLE_SETTING, train_runs
 from networks import same_state
-from tiny_arms import EVERY, FEW, SCALE, lend
-from tiny_study import SCALE as BEFORE
+from tiny_arms import EVERY, FEW, SCALE
 
 from rankcollapse import treatments
-from rankcollapse.ageing import age, reset_moments
 from rankcollapse.checks import check_losses, choose_weak, in_band, try_scales
 from rankcollapse.engine import Fork, Run, fresh_state
 from rankcollapse.fanout import clear_checkpoints, cut_table
 from rankcollapse.params import SetArms
 from rankcollapse.schedule import HELD, at, constant
-from rankcollapse.treatments import Site
+from rankcollapse.treatments import Site, is_switch, reset_moments
 
 SAVED, FLOOR, WEAK = 22, 0.02, 0.15
 PAUSE = SAVED + SCALE.study.delays[-1]
-
-
-@pytest.fixture(autouse=True)
-def stand_ins(monkeypatch):
-    """Terms and readings that are not there yet."""
-    lend(monkeypatch)
 
 
 def site(seed: int = 0, step: int = SAVED) -> Site:
@@ -38,6 +30,7 @@ def site(seed: int = 0, step: int = SAVED) -> Site:
 
 ARMS = {  # steps, skip scale at the start and the end, term, added loss, exempt, measured every, step it sets out at
     "untreated": (7, FLOOR, FLOOR, "none", 0.0, False, 5, SAVED),
+    "epsilon": (7, FLOOR, FLOOR, "none", 0.0, False, 5, SAVED),
     "ramp": (9, FLOOR, 1.0, "none", 0.0, False, 5, SAVED),
     "switch_weak": (8, WEAK, WEAK, "none", 0.0, False, 1, SAVED),
     "switch_03": (8, 0.3, 0.3, "none", 0.0, False, 1, SAVED),
@@ -45,6 +38,9 @@ ARMS = {  # steps, skip scale at the start and the end, term, added loss, exempt
     "switch_1": (8, 1.0, 1.0, "none", 0.0, False, 1, SAVED),
     "delay_1": (8, 0.3, 0.3, "none", 0.0, False, 1, SAVED + 3),
     "delay_2": (8, 0.3, 0.3, "none", 0.0, False, 1, SAVED + 7),
+    "aged_decay_0": (7, FLOOR, FLOOR, "none", 0.0, False, 5, SAVED),
+    "decay_0": (8, 0.3, 0.3, "none", 0.0, False, 1, SAVED + 7),
+    "reset": (8, 0.3, 0.3, "none", 0.0, False, 1, SAVED + 7),
     "penalty_1x": (4, FLOOR, FLOOR, "penalty", 0.1, False, 5, SAVED),
     "penalty_4x": (4, FLOOR, FLOOR, "penalty", 0.4, False, 5, SAVED),
     "hinge_1x": (4, FLOOR, FLOOR, "hinge", 0.1, False, 5, SAVED),
@@ -64,8 +60,8 @@ def test_what_an_arm_stands_for(arm):
     assert run.name == f"{arm}/0" and run.seed == 0 and run.blocks is None
     found = (run.steps, at(run.skip, run.start), at(run.skip, run.end), run.term, run.added, run.exempt, run.measure_every, run.start)
     assert found == pytest.approx(ARMS[arm]) if found[3] == "none" else found == ARMS[arm]
-    assert run.origin == (Fork("untreated/0", run.start) if arm.startswith("delay_") else Fork("event/0", SAVED))
-    assert run.learning_rate is None and run.weight_decay is None
+    assert run.origin == (Fork("untreated/0", run.start) if run.start > SAVED else Fork("event/0", SAVED))
+    assert run.learning_rate is None and (run.weight_decay is None) == (arm != "aged_decay_0")
 
 
 def test_no_other_arm():
@@ -89,31 +85,60 @@ def test_arms_that_are_not_there(kind):
     assert refusal(treatments.arms_of, SCALE.model_copy(update={"arms": arms}), name).startswith(line)
 
 
-def test_a_scale_without_the_whole_study():
-    """The study before it has no such values; asking for them is refused in one line."""
-    assert BEFORE.study is None and BEFORE.arms == {}
-    assert refusal(treatments.list_arms, BEFORE) == "params.yaml: this scale has no values for the whole study; expected scales.<scale>.study"
+def test_which_arms_are_switches():
+    """Those that set the scale back at once, delayed ones included, and nothing that stays at the floor or goes up slowly."""
+    switches = {"switch_weak", "switch_03", "switch_06", "switch_1", "delay_1", "delay_2", "decay_0", "reset"}
+    assert {arm for arm in treatments.list_arms(SCALE) if is_switch(arm)} == switches
+    sites, arms = [site(0), site(3)], SCALE.arms["main"]
+    both = [treatments.treat(sites, arms, lambda arm, wanted=wanted: is_switch(arm) is wanted) for wanted in (False, True)]
+    assert sorted(run.name for runs in both for run in runs) == sorted(run.name for run in treatments.treat(sites, arms))
+    assert not {run.name.partition("/")[0] for run in both[0]} & switches and {run.name.partition("/")[0] for run in both[1]} == switches
+
+
+def test_aged_networks_stand_in_for_forks():
+    """With what the stretches at the floor left, the arms after a delay set out from it and nothing else changes; the others do not look at it."""
+    aged = aged_site(0).aged
+    origins = {"delay_1": "paused_1", "delay_2": "paused_2", "decay_0": "aged_decay_0", "reset": "reset"}
+    for arm, build in treatments.list_arms(SCALE).items():
+        with_states, plain = build(replace(site(), aged=aged)), build(site())
+        assert with_states.origin is aged[origins[arm]] if arm in origins else with_states.origin == plain.origin, arm
+        assert replace(with_states, origin=plain.origin) == plain, arm
 
 
 def test_descriptive_arms_are_of_the_first_collapses():
     """Collapse by collapse, the longest run first; the few arms of as many collapses as the set says."""
     runs = treatments.treat([site(7), site(3), site(5)], SetArms(every=EVERY, few=FEW, few_events=2))
-    assert [run.seed for run in runs] == [7] * 12 + [3] * 12 + [5] * 8
+    assert [run.seed for run in runs] == [7] * 16 + [3] * 16 + [5] * 9
     assert {run.name.partition("/")[0] for run in runs if run.seed == 5} == set(EVERY)
     for seed in (7, 3, 5):
         steps = [run.steps for run in runs if run.seed == seed]
         assert steps == sorted(steps, reverse=True)
 
 
-def test_a_further_seed_leaves_the_blocks_before_it(tmp_path):
-    """The blocks of the origins' generation and of the forks' stay as they are, but for the last of each, which the new runs join."""
-    arms = SetArms(every=EVERY, few=FEW, few_events=2)
+def aged_site(seed: int) -> Site:
+    """A collapse with its states: where it was saved, and what its stretches at the floor left."""
+    state = fresh_state(seed, TABLE_SETTING)
+    left = {"paused_1": 3, "paused_2": 7, "aged_decay_0": 7, "reset": 7}
+    aged = {name: replace(state, step=SAVED + late) for name, late in left.items()}
+    return replace(site(seed), origin=replace(state, step=SAVED), aged=aged)
+
+
+TABLES = {
+    "at the floor": lambda sites, arms: treatments.treat(sites, arms, lambda arm: not is_switch(arm)),
+    "pauses": lambda sites, arms: [*treatments.treat(sites, arms, lambda arm: arm == "untreated"), *treatments.pauses(sites, arms)],
+    "switches": lambda sites, arms: treatments.treat(sites, arms, is_switch),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_further_seed_leaves_the_blocks_before_it(tmp_path, kind):
+    """The blocks of each generation stay as they are, but for the last of each, which the new runs join."""
 
     def blocks(*seeds: int) -> list[list[tuple[str, ...]]]:
-        runs = treatments.treat([replace(site(seed), origin=replace(fresh_state(seed, TABLE_SETTING), step=SAVED)) for seed in seeds], arms)
+        runs = TABLES[kind]([aged_site(seed) for seed in seeds], SetArms(every=EVERY, few=FEW, few_events=2))
         jobs = cut_table("t", runs, 3, setting=TABLE_SETTING, folder=tmp_path, probe=torch.zeros(2, 7).numpy(), data={}, store=tmp_path, seconds=1.0)
-        names = [tuple(run.name for run in job.runs) for job in jobs]
-        return [[row for row in names if row[0].startswith("delay") == late] for late in (False, True)]
+        generations = [[job for job in jobs if isinstance(job.runs[0].origin, Fork) is forked] for forked in (False, True)]
+        return [[tuple(run.name for run in job.runs) for job in generation] for generation in generations if generation]
 
     for few, more in zip(blocks(0, 1, 2), blocks(0, 1, 2, 3), strict=True):
         assert few[:-1] == more[: len(few) - 1] and len(more) > len(few) - 1 and set(few[-1]) <= set(more[len(few) - 1])
@@ -238,16 +263,18 @@ def test_choice_of_the_weak_scale(kind):
 
 def test_what_ages(table):
     """The reset arm has the aged weights and no moments; the other ages without decay, and decays from the switch on."""
-    own = real()
-    [aged] = [result[1] for name, result in table(treatments.list_arms(SCALE)["untreated"](own)).items()]
+    own, arms = real(), treatments.list_arms(SCALE)
+    aged = table(arms["untreated"](own))["untreated/0"][1]
     empty = reset_moments(aged)
     assert torch.equal(empty.weights, aged.weights) and empty.step == aged.step == PAUSE and not empty.moment1.any() and not empty.moment2.any()
     assert aged.moment1.any()
-    stretch, after, reset = age(own, empty)
-    assert [(run.name, run.start, run.steps) for run in (stretch, after, reset)] == [
-        ("aged_decay_0/0", SAVED, 7), ("decay_0/0", PAUSE, 8), ("reset/0", PAUSE, 8)
-    ]  # fmt: skip
-    assert at(stretch.weight_decay, SAVED) == 0.0 and after.weight_decay is None and at(stretch.skip, SAVED) == FLOOR and at(after.skip, PAUSE) == 0.3
-    results = table(stretch, after, reset, Run("decays", 0, 7, constant(FLOOR), origin=own.origin))
-    ends = [results[name][1].weights for name in ("aged_decay_0/0", "decays")]
-    assert ends[0].norm() > ends[1].norm() and results["reset/0"][0].trained == 8
+    stretch, decays = arms["aged_decay_0"](own), Run("decays", 0, 7, constant(FLOOR), origin=own.origin)
+    assert {at(stretch.weight_decay, step) for step in range(SAVED, PAUSE + 1)} == {0.0} and stretch.end == PAUSE
+    ends = {name: result[1] for name, result in table(stretch, decays).items()}
+    assert ends["aged_decay_0/0"].weights.norm() > ends["decays"].weights.norm() and same_state(ends["decays"], aged)
+    later = replace(own, aged={"aged_decay_0": ends["aged_decay_0/0"], "reset": empty})
+    after, reset = (arms[arm](later) for arm in ("decay_0", "reset"))
+    assert after.weight_decay is None is reset.weight_decay and (after.start, reset.start) == (PAUSE, PAUSE) and at(after.skip, PAUSE) == 0.3
+    straight = Run("straight", 0, 8, constant(0.3), origin=empty)
+    results = table(after, reset, straight)
+    assert same_state(results["reset/0"][1], results["straight"][1]) and results["reset/0"][0].trained == 8

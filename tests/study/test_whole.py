@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from corpora import refusal
 from networks import SETTING as TINY
-from networks import same_state, write_data
-from tiny_arms import EVERY, FEW, ROLE, SCALE, SEEDS, lend, run_whole
+from networks import same_state
+from tiny_arms import ROLE, SCALE, SEEDS, run_whole
 from tiny_study import provenance
 
 from audit.records import parse_model, read_json, record_bytes
@@ -18,30 +18,26 @@ from rankcollapse import experiments_bursts
 from rankcollapse.checkpoint import load_states
 from rankcollapse.drivers import closely
 from rankcollapse.engine import Trajectory, fresh_state
-from rankcollapse.experiments_arms import age_set
 from rankcollapse.experiments_checks import judge
 from rankcollapse.experiments_drivers import find_dip, judge_intact, leave_set
 
-FOUND = ("checks", "drivers", "treatments", "replay", "intact", "development", "bursts", "after")
+FOUND = ("checks", "drivers", "treatments", "readings", "switches", "intact", "development", "bursts", "after")
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """All of it, run once."""
-    folder = tmp_path_factory.mktemp("whole")
+def whole(study, tmp_path_factory):
+    """All of it, run once; the steps of the seed set are those of the tiny study."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
+        patch.chdir(tmp_path_factory.mktemp("whole"))
         patch.setattr(os, "sched_getaffinity", lambda _: {0})
-        lend(patch)
-        return run_whole(write_data(folder / "data"), folder / "states")
+        return run_whole(study.data, study.states / ROLE, study.records)
 
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    """Each test with checkpoints of its own, on one core, and with what is not there yet."""
+    """Each test with checkpoints of its own, on one core."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    lend(monkeypatch)
 
 
 def states_of(whole, stage: str):
@@ -87,50 +83,46 @@ def test_dips(kind):
     assert (dip and (dip.detected, dip.measurements, dip.lowest, dip.healed)) == expected
 
 
-def test_every_collapse_gets_its_arms(whole):
-    """The registered arms of both collapses, the descriptive ones of the first, each from its own step for its own budget."""
-    record, saved = whole.treatments, {event.seed: event.saved for event in whole.drivers.events}
-    expected = {f"{arm}/{seed}" for seed in SEEDS for arm in EVERY} | {f"{arm}/{SEEDS[0]}" for arm in FEW}
-    assert {run.name for run in record.branches} == expected and record.delays == (3, 7)
-    for run in record.branches:
-        late = {"delay_1": 3, "delay_2": 7}.get(run.arm, 0)
-        assert run.start == run.trajectory.step[0] == saved[run.seed] + late and run.diverged_at is None
-        assert run.exempt == run.name.startswith("hinge_10x_unclipped")
-        if run.arm.startswith(("switch", "delay")):
-            assert run.trajectory.step == tuple(range(run.start, run.start + 9))
-    assert {run.arm: run.trajectory.skip[0] for run in record.branches}["switch_weak"] == record.weak_scale == whole.checks.weak_scale.value
-
-
 def test_a_recorded_delayed_switch_leaves_the_untreated_branch(whole):
     """The saved pause after the longest delay is the untreated branch's last state; what is measured there differs by the skip scale alone."""
     ends = states_of(whole, "treated")
-    rows = {run.name: run.trajectory for run in whole.treatments.branches}
+    rows = {run.name: run.trajectory for run in (*whole.treatments.branches, *whole.switches.branches)}
     for seed in SEEDS:
         assert same_state(ends[f"paused_2-{seed}"], ends[f"untreated-{seed}"])
         assert ends[f"paused_1-{seed}"].step == rows[f"delay_1/{seed}"].step[0]
         delayed, stayed = rows[f"delay_2/{seed}"], rows[f"untreated/{seed}"]
         assert delayed.step[0] == stayed.step[-1] and delayed.skip[0] == 0.3 and stayed.skip[-1] == 0.0 and delayed.loss[0] != stayed.loss[-1]
-    assert {name.rpartition("-")[0] for name in ends} == {"untreated", "paused_1", "paused_2", "hinge_4x", "control"}
 
 
-def test_controls_reach_the_last_arm(whole):
-    """Beside each collapse: measured at every end that lies after the driver's hold."""
+def test_what_arms_left_at_the_floor_is_saved(whole):
+    """Every branch that the path is read from, each pause and each control, at its own end; nothing of the unclipped arms or the ramp."""
+    saved = {event.seed: event.saved for event in whole.drivers.events}
+    every = {"untreated": 7, "epsilon": 7, "paused_1": 3, "paused_2": 7, "penalty_1x": 4, "hinge_4x": 4}
+    steps = {f"{name}-{seed}": saved[seed] + late for name, late in every.items() for seed in SEEDS}
+    steps |= {f"{name}-{SEEDS[0]}": saved[SEEDS[0]] + late for name, late in {"cosine_1x": 4, "aged_decay_0": 7}.items()}
+    ends = {name: state.step for name, state in states_of(whole, "treated").items()}
+    assert {name: step for name, step in ends.items() if "control" not in name} == steps
+    assert {name: step for name, step in ends.items() if "control" in name} == {f"control-{run.seed}": run.trajectory.step[-1] for run in whole.treatments.controls}
+
+
+def test_controls_are_measured_where_any_arm_ends(whole):
+    """Beside each collapse: at every end that lies after the driver's hold, those of delayed switches included."""
     for control in whole.treatments.controls:
-        own = [run.trajectory.step[-1] for run in whole.treatments.branches if run.seed == control.seed]
-        assert {end for end in own if end > 30} <= set(control.trajectory.step) and control.trajectory.step[-1] == max(own)
+        ends = {run.arm: run.trajectory.step[-1] for run in (*whole.treatments.branches, *whole.switches.branches) if run.seed == control.seed}
+        assert {end for end in ends.values() if end > 30} <= set(control.trajectory.step)
+        assert (ends["ramp"], ends["delay_1"], ends["delay_2"], control.trajectory.step[-1]) == (31, 33, 37, 37)
 
 
 def test_replays_agree_with_what_was_logged(whole):
-    """Rank and loss of the replayed updates are those of the branch at the same steps; the networks after 1 and 3 updates are saved."""
-    logged = {run.name: run.trajectory for run in whole.treatments.branches}
-    for run in whole.replay.branches:
-        if run.arm.startswith("replay_03"):
-            branch, again = logged[f"switch_03/{run.seed}"], run.trajectory
-            places = [branch.step.index(step) for step in again.step]
-            assert again.rank == tuple(branch.rank[place] for place in places) and again.loss == tuple(branch.loss[place] for place in places)
-    saved = {event.seed: event.saved for event in whole.drivers.events}
-    steps = {name: state.step for name, state in states_of(whole, "replayed").items()}
-    assert steps == {f"replay_{arm}_{n}-{seed}": saved[seed] + n for arm in ("03", "1") for n in (1, 3) for seed in SEEDS}
+    """One row per collapse, switch and number of updates: the rank is that which the branch logged there, where there is such a branch."""
+    logged = {run.name: run.trajectory for run in whole.switches.branches}
+    assert [(row.seed, row.skip, row.updates) for row in whole.switches.replays] == [(seed, skip, n) for seed in SEEDS for skip in (0.3, 1.0) for n in (1, 3)]
+    for row in whole.switches.replays:
+        branch = logged.get({0.3: "switch_03", 1.0: "switch_1"}[row.skip] + f"/{row.seed}")
+        assert (branch is None) == (row.logged is None) == (row.skip == 1.0 and row.seed == SEEDS[1])
+        if branch is not None:
+            place = branch.step.index(branch.step[0] + row.updates)
+            assert (row.rank, row.logged, row.error) == (branch.rank[place], branch.rank[place], 0.0) and row.loss == branch.loss[place]
 
 
 def test_checks_on_the_calibrations_own_collapses(whole):
@@ -193,9 +185,8 @@ def test_continuations_go_on_from_the_saved_networks(whole):
     for run in rows:
         before = ends[run.name.replace("after_", "burst_")]
         assert (run.trajectory.rank[0], run.trajectory.loss[0]) == (before.rank[-1], before.loss[-1])
-    for stage, step in (("bursts", 9), ("after", 15)):
-        steps = {name: state.step for name, state in states_of(whole, stage).items()}
-        assert steps == {f"{name}-{seed}": step for name in ("m1", "m2", "control") for seed in (11, 12, 13)}
+    steps = {name: state.step for name, state in states_of(whole, "bursts").items()}
+    assert steps == {f"{name}-{seed}": 9 for name in ("m1", "m2", "control") for seed in (11, 12, 13)}
 
 
 def test_a_burst_that_diverges_is_counted(whole, monkeypatch):
@@ -215,17 +206,3 @@ def test_a_burst_that_diverges_is_counted(whole, monkeypatch):
         type("Bench", (), {"scale": SCALE}), (1, 2), (20.0, 40.0), {name: replace(fresh_state(0, TINY), step=9) for name in ends}
     )  # fmt: skip
     assert [run.name for run in runs] == ["after_20/1", "control/1", "control/2"]
-
-
-def test_what_ages_is_asked_of_the_first_collapses(whole):
-    """Three rows for one collapse: a stretch without decay, the switch after it, and the switch with an emptied optimiser."""
-    arguments = provenance("ageing"), SCALE, ROLE, getattr(whole.calibration, ROLE), whole.drivers, str(whole.states.parent / "data")
-    record = age_set(*arguments, whole.states / "drivers", whole.states / "treated", 1)
-    saved = whole.drivers.events[0].saved
-    assert [(run.arm, run.seed, run.start) for run in record.branches] == [
-        ("aged_decay_0", SEEDS[0], saved), ("decay_0", SEEDS[0], saved + 7), ("reset", SEEDS[0], saved + 7)
-    ]  # fmt: skip
-    rows = {run.name: run.trajectory for run in whole.treatments.branches}
-    reset = record.branches[2].trajectory
-    assert reset.rank[0] == rows[f"delay_2/{SEEDS[0]}"].rank[0] and reset.rank[-1] != rows[f"delay_2/{SEEDS[0]}"].rank[-1]
-    assert record.delay == 7
