@@ -8,7 +8,7 @@ from pathlib import Path
 from smoke import TEX, Repository, begin
 
 ROLES = ("shallow", "deep")
-SHARED = ("path-1", "delay-1", "replication-1", "ageing-1", "order-1", "function-1")
+SHARED = ("path-1", "delay-1", "replication-1", "ageing-1", "order-1", "function-1", "epsilon-1")
 """Registrations of the replication: the first owns its seeds, and all are sealed before it runs."""
 SEALED = ("design", *SHARED, "burst-1")
 Step = Callable[[Repository], None]
