@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from audit.attrition import Attrition, trace_attrition
 from audit.confirmatory import Word, cited_keys, label, predicted_keys
 from audit.context import Context
-from audit.denominator import count_all, phrase, registered, verdict_records, words_of
+from audit.denominator import Registered, count_all, expect_met, phrase, registered, verdict_records, words_of
 from audit.finding import Refusal
 from audit.kept import kept_bytes
 from audit.limits import LIMITS
@@ -125,7 +125,7 @@ def denominator_node(context: Context, read: set[str], shown: set[str]) -> Node:
     """Counts over all registrations that were ever sealed, and of each of them; a template that reads a `phrase` shows it."""
     entries = registered(context)
     rows = [
-        {"id": entry.id, "state": entry.state.value, "warnings": list(entry.seal.warnings), **tell(count_all([entry]))} for entry in entries.values()
+        {"id": entry.id, "state": entry.state.value, "warnings": list(entry.seal.warnings), **tell([entry])} for entry in entries.values()
     ]
 
     def note(where: str) -> None:
@@ -134,9 +134,11 @@ def denominator_node(context: Context, read: set[str], shown: set[str]) -> Node:
             shown.add(denominator_mark(rows[int(parts[2])]["id"]))
 
     read |= {context.seal_path(name) for name in entries}
-    return Node({"registrations": rows, **tell(count_all(entries.values()))}, "denominator", note)
+    return Node({"registrations": rows, **tell(list(entries.values()))}, "denominator", note)
 
 
-def tell(counts: dict[str, int]) -> dict[str, Any]:
-    """Counts as plain quantities, and as a phrase."""
-    return {**{name: counted(number) for name, number in counts.items()}, "phrase": phrase(counts)}
+def tell(entries: Collection[Registered]) -> dict[str, Any]:
+    """Counts as plain quantities, and as a phrase; how many chance would meet, of those whose chance is known, where there is one."""
+    counts, (expected, known) = count_all(entries), expect_met(entries)
+    by_chance = {"by_chance": {**counted(0), "value": float(expected), "digits": 2, "style": "fixed"}, "by_chance_of": counted(known)} if known else {}
+    return {**{name: counted(number) for name, number in counts.items()}, **by_chance, "phrase": phrase(counts)}

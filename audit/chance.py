@@ -14,6 +14,7 @@ from functools import cache
 
 from audit.numbers.format import significant
 from audit.predictions import OPERATORS, Comparison, Prediction
+from audit.registration import Registration
 
 LARGEST = 16
 """Units up to which the distribution of Spearman's correlation is counted: 2 ** n sets of units are gone through, about a second."""
@@ -25,6 +26,12 @@ class Chance:
 
     value: Fraction
     text: str
+
+
+def registered_chance(registration: Registration, prediction: Prediction) -> Chance | None:
+    """The chance under the null of a prediction that names its population or declares one."""
+    declared = prediction.null.chance is not None or prediction.null.unit_chance is not None
+    return chance_of(prediction, registration.units_of(prediction)) if declared or prediction.population else None
 
 
 def chance_of(prediction: Prediction, units: int | None) -> Chance | None:

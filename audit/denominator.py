@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
+from audit.chance import registered_chance
 from audit.config import NAME
 from audit.context import Context
 from audit.document import Document, load_document
@@ -18,7 +20,7 @@ from audit.load import parse_json
 from audit.logs import open_logs
 from audit.registration import ID, Registration, Seal, parse_registration, parse_seal
 
-__all__ = ["Registered", "State", "count_all", "phrase", "read_reasons", "registered", "verdict_records", "verdict_words"]
+__all__ = ["Registered", "State", "count_all", "expect_met", "phrase", "read_reasons", "registered", "verdict_records", "verdict_words"]
 
 VERDICTS = ("met", "missed", "undecided")
 WORD = re.compile(r"[^\W\d_]{2,}")
@@ -189,6 +191,16 @@ def count_all(entries: Iterable[Registered]) -> dict[str, int]:
         given = (entry.verdicts.get(prediction.id, "unjudged") for prediction in entry.registration.predictions)
         found.update("post_hoc" if entry.seal.post_hoc and verdict in VERDICTS else verdict for verdict in given)
     return {**{name: found[name] for name in (*VERDICTS, "unjudged", "post_hoc")}, "registered": found.total()}
+
+
+def expect_met(entries: Iterable[Registered]) -> tuple[Fraction, int]:
+    """How many predictions chance would meet on average, each under its own null, and of how many a chance is known; post hoc ones never count.
+
+    Expectations add up whether or not predictions depend on each other. One that is undecided cannot be met, so that this is an upper bound.
+    """
+    rows = [(entry.registration, prediction) for entry in entries if not entry.seal.post_hoc for prediction in entry.registration.predictions]
+    known = [chance.value for registration, prediction in rows if (chance := registered_chance(registration, prediction)) is not None]
+    return sum(known, Fraction(0)), len(known)
 
 
 def phrase(counts: Mapping[str, int]) -> str:

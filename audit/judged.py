@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from audit.chain import Link
-from audit.chance import Chance, chance_of, show
+from audit.chance import registered_chance, show
 from audit.finding import Refusal
 from audit.predictions import Prediction
 from audit.records import Frozen, Provenance, Quantity, Record, Sha256
@@ -200,12 +200,6 @@ def _show(registration: Registration, prediction: Prediction, judgement: Judgeme
         units=count_units(judgement.units) if judgement and judgement.units is not None else None,
         correlation=ratio(judgement.correlation, 2) if judgement and judgement.correlation is not None else None,
     )
-
-
-def registered_chance(registration: Registration, prediction: Prediction) -> Chance | None:
-    """The chance under the null of a prediction that names its population or declares one."""
-    declared = prediction.null.chance is not None or prediction.null.unit_chance is not None
-    return chance_of(prediction, registration.units_of(prediction)) if declared or prediction.population else None
 
 
 def ratio(number: float, digits: int) -> Quantity:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 from difflib import get_close_matches
 
 from audit.context import Context
-from audit.denominator import count_all, registered, verdict_records
+from audit.denominator import Registered, count_all, expect_met, registered, verdict_records
 from audit.digest import sha256_bytes
 from audit.finding import Refusal
 from audit.numbers.exemptions import load_exemptions
@@ -17,7 +17,7 @@ from audit.records import RunLog
 __all__ = ["provenance_files", "provenance_values"]
 
 SHORT = 10
-OVER_REGISTRATIONS = frozenset(f"all.{name}" for name in ("registrations", "registered", "met", "missed", "undecided", "unjudged", "post_hoc"))
+OVER_REGISTRATIONS = frozenset(f"all.{name}" for name in ("registrations", "registered", "met", "missed", "undecided", "unjudged", "post_hoc", "by_chance", "by_chance_of"))
 
 
 def log_of(context: Context, path: str) -> tuple[str, RunLog] | None:
@@ -40,9 +40,18 @@ def provenance_values(context: Context) -> dict[str, str]:
     values["all.machines"] = str(len({log.machine for log in logs}))
     values |= {f"all.{name}": str(count) for name, count in count_all(registered(context).values()).items()}
     values["all.registrations"] = str(len(registered(context)))
+    for name, entries in {**{name: [entry] for name, entry in registered(context).items()}, "all": list(registered(context).values())}.items():
+        values |= {f"{name}.{part}": text for part, text in tell_chance(entries).items()}
     exemptions = load_exemptions(context)
     values |= {"all.exemptions": str(len(exemptions)), "all.exempted": str(sum(exemption.count for exemption in exemptions))}
     return values
+
+
+def tell_chance(entries: Collection[Registered]) -> dict[str, str]:
+    """How many predictions chance would meet on average, and of how many it is known; {} where of none."""
+    expected, known = expect_met(entries)
+    shown = round_decimal(Decimal(expected.numerator) / Decimal(expected.denominator), 2)
+    return {"by_chance": str(shown), "by_chance_of": str(known)} if known else {}
 
 
 def record_values(context: Context) -> Iterator[tuple[str, str]]:
@@ -78,7 +87,7 @@ def provenance_files(context: Context, key: str) -> list[str]:
         return [path for path in (context.config.paths.exemptions,) if context.bytes_of(path) is not None]
     if name == "all":
         return sorted(context.run_logs)
-    if ".seal" in key:
+    if ".seal" in key or key.rpartition(".")[2] in ("by_chance", "by_chance_of"):
         return [context.seal_path(name)]
     found = log_of(context, context.config.records.get(name, ""))
     return [found[0]] if found else []

@@ -44,7 +44,7 @@ def describe_record(context: Context, name: str, read: set[str]) -> str:
 
 def show_line(form: str, key: str, shown: str) -> str:
     """One number: as printed, its key, its format where one is named, and the pages that LaTeX finds."""
-    width = r"\makebox[7em][l]" if len(shown) <= LONG or shown.startswith(r"\ensuremath") else ""
+    width = r"\makebox[7em][l]" if len(shown) <= LONG or (shown.startswith(r"\ensuremath") and shown.count(r"\ensuremath") == 1) else ""
     named = f" [{latex_text(form)}]" if form else ""
     anchor = f"{form}@{key}"
     return rf"\auditanchor[{anchor}]{width}{{{shown}}}{'' if width else ' '}{typewriter(key)}{named}\auditpages[{anchor}]"

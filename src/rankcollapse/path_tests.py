@@ -7,6 +7,7 @@ outcomes. Main comes in as the frozen thresholds' record and in no other way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isclose
 
 import numpy as np
 from scipy.stats import rankdata
@@ -148,13 +149,20 @@ def refuse_other_forecast(forecast: Forecast, again: Sequence[ForecastRow]) -> N
     """Refuse a forecast of other events, or one that differs from what the frozen rule says of the readings."""
     kept = {(row.role, row.seed, row.arm): row for row in forecast.rows}
     wanted = {(row.role, row.seed, row.arm): row for row in again}
-    strange = next((key for key in sorted(kept.keys() | wanted.keys()) if kept.get(key) != wanted.get(key)), None)
+    strange = next((key for key in sorted(kept.keys() | wanted.keys()) if not says_the_same(kept.get(key), wanted.get(key))), None)
     if strange is not None or len(kept) != len(forecast.rows):
         place = "forecast" if strange is None else "forecast, {}, seed {}, {}".format(*strange)
         raise Refusal(
             place, "is not what the frozen thresholds say of the readings", expected="the forecast made from these very readings",
             cure="restore both as they were before the switches; a new forecast would come after its outcome",
         )  # fmt: skip
+
+
+def says_the_same(one: ForecastRow | None, other: ForecastRow | None) -> bool:
+    """Whether two rows forecast the same of the same event, from scores that agree to the round-off of a logarithm on another machine."""
+    if one is None or other is None or one.model_copy(update={"scores": other.scores}) != other or one.scores.keys() != other.scores.keys():
+        return False
+    return all(isclose(score, other.scores[measure], rel_tol=1e-9, abs_tol=1e-9) for measure, score in one.scores.items())
 
 
 def judge_first(scale: Scale, weak: Sequence[Row], ranked: Sequence[Row], main: MainThresholds, forecast: Forecast) -> FirstTest:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 import tampering_unjudged
 from project import Project
 
-from audit.denominator import State, count_all, phrase, registered, second_argument
+from audit.appendix import tell
+from audit.denominator import State, count_all, expect_met, phrase, registered, second_argument
 from audit.finding import FOUND, Refusal, Severity
 from audit.provenance import provenance_values
 from audit.rendering import main as render
@@ -108,6 +110,26 @@ def test_counts_run_over_every_registration_of_the_history(drafted: Project) -> 
     assert phrase(wanted) == "2 met, 0 missed, 0 undecided, 2 not judged of 4 registered"
     values = provenance_values(context)
     assert [values[f"all.{name}"] for name in ("registrations", "met", "unjudged", "registered")] == ["2", "2", "2", "4"]
+
+
+def test_what_chance_would_meet_is_a_sum_over_known_chances(drafted: Project) -> None:
+    """A quarter declared, and of the other prediction nothing: one quarter of one known."""
+    drafted.edit("prereg/pilot.yaml", '"null": No run recovers.', '"null": {text: No run recovers., chance: 0.25}')
+    drafted.commit("Say the chance")
+    drafted.sealed()
+    entries = registered(drafted.context())
+    assert expect_met(entries.values()) == (Fraction(1, 4), 1)
+    values = provenance_values(drafted.context())
+    assert [values[f"{name}.{part}"] for name in ("pilot", "all") for part in ("by_chance", "by_chance_of")] == ["0.25", "1"] * 2
+    told = tell(list(entries.values()))
+    assert told["by_chance"]["value"] == 0.25 and told["by_chance_of"]["value"] == 1
+
+
+def test_without_a_known_chance_nothing_is_said_of_chance(sealed: Project) -> None:
+    """No zero is printed for what nobody knows."""
+    entries = registered(sealed.context())
+    assert expect_met(entries.values()) == (0, 0) and not tell(list(entries.values())).keys() & {"by_chance", "by_chance_of"}
+    assert not {"pilot.by_chance", "all.by_chance_of"} & provenance_values(sealed.context()).keys()
 
 
 def test_a_closed_registration_keeps_its_first_counts(ran: Project) -> None:

@@ -15,6 +15,7 @@ from audit.finding import Refusal
 from audit.pdf import call_poppler
 from audit.records import RunLog, sha256_file, write_record
 from audit.render import generate, read_header
+from audit.sources import show_line
 
 TEX = "manuscript/paper.tex"
 END = "\\end{document}"
@@ -26,6 +27,20 @@ A sum $x_{\val{main.untreated.gap}} = \frac{\val{main.untreated.tiny}}{2}$ and\f
 \begin{tabular}{rp{3cm}} \val{main.untreated.gap} & \textbf{\val{main.untreated.share}} \\ \multicolumn{2}{c}{\val[n]{main.untreated.recovered}} \end{tabular}
 \uppercase{x}\mbox{\val[word]{main.untreated.recovered}}
 """
+
+
+BOXED = {
+    "a short value": ("0.09", True),
+    "one power of ten": (r"\ensuremath{1.2\times 10^{-5}}", True),
+    "a range of two": (r"\ensuremath{1.2\times 10^{-5}} to \ensuremath{3.4\times 10^{-4}}", False),
+    "a value with its spread": ("0.0781 (0.0243 to 0.7453)", False),
+}
+
+
+@pytest.mark.parametrize(("shown", "boxed"), BOXED.values(), ids=BOXED)
+def test_a_wide_value_does_not_run_over_its_key(shown: str, boxed: bool) -> None:
+    """Only what the column has room for stands in a box of its width."""
+    assert (r"\makebox[7em][l]" in show_line("", "main.gap", shown)) is boxed
 
 
 @pytest.fixture

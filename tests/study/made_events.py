@@ -127,7 +127,9 @@ def make_set(
         readings={
             role: Readings.model_construct(
                 role=role, weak_scale=WEAK_SKIP, unigram_loss=5.0, events=tuple(events[role]), aged=tuple(aged[role]),
-                ends=tuple(BranchEnd.model_construct(seed=seed, arm=arm, state=make_state(1.0, loss=loss)) for arm, seed, loss in (ends or {}).get(role, ())),
+                ends=tuple(
+                    BranchEnd.model_construct(seed=seed, arm=arm, state=make_state(1.0, loss=loss)) for arm, seed, loss in (ends or {}).get(role, ())
+                ),
             )
             for role in ROLES
         },

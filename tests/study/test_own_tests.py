@@ -48,7 +48,7 @@ def test_rank_without_function():
     """Of four, three by rank, one of these effectively, two far from the unigram loss: one has rank alone; no events at the other depth."""
     found = judge_function(SCALE, CALIBRATION, REPLICATION, "shallow")
     assert (found.recovered_rank.values, found.recovered_effective.values) == ((1, 1, 0, 1), (0, 0, 0, 1))
-    assert found.away.values == (0, 1, 0, 1) and found.rank_alone.values == (1, 0, 0, 0) and found.loss_over_unigram.value == pytest.approx(0)
+    assert found.away.values == (0, 1, 1, 0) and found.rank_alone.values == (1, 0, 0, 0) and found.loss_over_unigram.value == pytest.approx(0.035)
     assert judge_function(SCALE, CALIBRATION, REPLICATION, "deep").events.value == 0
     lost = REPLICATION._replace(readings={**REPLICATION.readings, "shallow": REPLICATION.readings["shallow"].model_copy(update={"ends": ()})})
     with pytest.raises(Refusal, match="no last state"):

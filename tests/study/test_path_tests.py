@@ -85,12 +85,17 @@ def test_a_forecast_needs_no_outcome():
 
 
 def test_another_forecast_is_refused():
-    """A score changed, a row left out, a row twice, or readings made anew: none of it is what was said before the outcome."""
+    """A score, a word or a place changed, a row left out or twice, readings made anew: none of it was said before; round-off is no change."""
     first, *rest = FORECAST.rows
-    changed = first.model_copy(update={"scores": {**first.scores, "opening": first.scores["opening"] + 1e-12}})
-    for rows in ((changed, *rest), tuple(rest), (first, *FORECAST.rows)):
+    changed = first.model_copy(update={"scores": {**first.scores, "opening": first.scores["opening"] + 1e-6}})
+    turned = first.model_copy(update={"recovers": {**first.recovers, "opening": not first.recovers["opening"]}})
+    moved, fewer = first.model_copy(update={"place": first.place + 1}), first.model_copy(update={"scores": {"opening": first.scores["opening"]}})
+    for rows in ((changed, *rest), (turned, *rest), (moved, *rest), (fewer, *rest), tuple(rest), (first, *FORECAST.rows)):
         with pytest.raises(Refusal, match="is not what the frozen thresholds say"):
             evaluate_path(PROVENANCE, SCALE, CALIBRATION, REPLICATION, FITTED, FORECAST.model_copy(update={"rows": rows}))
+    rounded = first.model_copy(update={"scores": {**first.scores, "opening": first.scores["opening"] + 1e-15}})
+    again = FORECAST.model_copy(update={"rows": (rounded, *rest)})
+    assert evaluate_path(PROVENANCE, SCALE, CALIBRATION, REPLICATION, FITTED, again) == TESTS
     with pytest.raises(Refusal, match="forecast"):
         evaluate_path(PROVENANCE, SCALE, CALIBRATION, MAIN, FITTED, FORECAST)
 
