@@ -91,7 +91,7 @@ class Court:
     generator: np.random.Generator
 
     def show(
-        self, values: Sequence[float], digits: int, unit: str = "1", style: Literal["fixed", "scientific", "integer"] = "fixed"
+        self, values: Sequence[float], digits: int, unit: str = "1", style: Literal["fixed", "scientific"] = "fixed"
     ) -> Quantity:
         """The median of trained values; 0 without a summary where there are none."""
         if not values:
@@ -111,13 +111,13 @@ class Court:
             below=below,
             read=count([one.network is not None for one in networks]),
             finite=count([one.finite for one in networks]),
-            updates_to_collapse=self.show([count_updates(one.burst, self.collapse, updates) for one in networks], 0, "steps", "integer"),
+            updates_to_collapse=self.show([count_updates(one.burst, self.collapse, updates) for one in networks], 0, "steps"),
             qk=self.show([network.state.opening for network in read], 1, style="scientific"),
             qk_over_collapsed=self.show([one.network.state.opening / max(self.closed, LEAST) if one.network else 0.0 for one in networks], 0),
             qk_over_healthy=self.show([network.qk_over_healthy for network in read], 2),
             loss_gap=self.show([network.loss_gap for network in read], 2, "nats"),
             grad_norm=self.show([network.state.gradient_norm for network in read], 2),
-            T_rec=self.show(censor([one.time for one in networks], self.budget()), 0, "steps", "integer"),
+            T_rec=self.show(censor([one.time for one in networks], self.budget()), 0, "steps"),
             recovered_lower=self.count_recovered(networks, LOWER),
             recovered_higher=self.count_recovered(networks, HIGHER),
             rank_rise=self.show([measure_rise(one.branch) for one in networks], 2),

@@ -100,7 +100,7 @@ def read_ageing(scale: Scale, calibration: Calibration, records: SetRecords) -> 
         fallen=count([has_fallen(swap) for swap in swaps]),
         restored={group: count(flags) for group, flags in restored.items()},
         unrestored={group: count([not flag for flag in flags]) for group, flags in restored.items()},
-        times={arm: summarise(values, scale, 0, "integer", "steps") for arm, values in times.items()},
+        times={arm: summarise(values, scale, 0, unit="steps") for arm, values in times.items()},
         sooner={arm: count([one < other for one, other in zip(times[arm], longest, strict=True)]) for arm in AGED},
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise, permutations
-from math import isfinite
+from math import fsum, isfinite
 from typing import Literal
 
 import numpy as np
@@ -25,6 +25,8 @@ LARGEST_SUPPORT = 4_000_000
 DRAWS = 100_000
 DIGITS = 10
 """Decimals to which permuted statistics are tabulated."""
+EQUAL = 12
+"""Decimals of a correlation: two measures that order alike have the same one, whatever the round-off of a sum."""
 TIE = 1e-7
 """Distance within which a permuted statistic ties with the observed one; far above the round-off of a sum, and too wide only raises p."""
 
@@ -60,7 +62,7 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float:
     """Spearman's correlation with mid-ranks (scipy.stats.spearmanr); 0 where one side is constant and orders nothing."""
     if len(x) != len(y):
         raise ValueError(f"{len(x)} values against {len(y)}")
-    return float(standardise_ranks(x) @ standardise_ranks(y))
+    return round(float(standardise_ranks(x) @ standardise_ranks(y)), EQUAL)
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ def rank_within_strata(strata: Sequence[Stratum], generator: np.random.Generator
     rhos = {stratum.name: spearman(stratum.predictor, stratum.outcome) for stratum in counted}
     if len(rhos) < len(counted):
         raise ValueError("each stratum has a name of its own")
-    null, total = permute([[member.terms() for member in members] for members in clusters.values()], generator, draws), sum(rhos.values())
+    null, total = permute([[member.terms() for member in members] for members in clusters.values()], generator, draws), fsum(rhos.values())
     return RankTest(total / len(rhos), rhos, null.at_most(total), null.at_least(total), null.exact)
 
 
