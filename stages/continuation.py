@@ -13,13 +13,13 @@ from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, load_calibration, open_gate, run_stage
 
 PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "rules", "study")
-EXCURSIONS, STATES = Path("results/bursts/excursions.json"), Path("states/bursts")
+EXCURSIONS, FORECAST, STATES = Path("results/bursts/excursions.json"), Path("results/bursts/forecast.json"), Path("states/bursts")
 
 
 def body() -> None:
     """Train what follows."""
     params = load_params()
-    run = open_gate("continuation", params, "bursts", [DATA, MANIFEST, CALIBRATION, EXCURSIONS, STATES], PARTS)
+    run = open_gate("continuation", params, "bursts", [DATA, MANIFEST, CALIBRATION, EXCURSIONS, FORECAST, STATES], PARTS)
     calibration = getattr(load_calibration(), params.chosen.study.bursts.role)
     record = continue_set(run.provenance, params.chosen, calibration, read_model(Excursions, EXCURSIONS), str(DATA), STATES)
     run.finish(record, "results/bursts/continuations.json")

@@ -11,13 +11,15 @@ from rankcollapse.params import load_params
 from rankcollapse.readings import open_reader
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, load_cell, record_path, run_stage
 
+FORECASTS = {"replication": [Path("results/forecast/path.json")]}
+"""What has to be on record before a set's switches are trained."""
 PARTS = ("model", "optimiser", "batch", "stack", "probe", "rules", "branches", "study", "arms")
 
 
 def body(name: str, role: str) -> None:
     """Train one cell's switches."""
     params, states, ends = load_params(), Path(f"states/{name}-{role}"), Path(f"ends/{name}-{role}")
-    sources = [record_path(stage, name, role) for stage in ("collapse", "path")]
+    sources = [record_path(stage, name, role) for stage in ("collapse", "path")] + FORECASTS.get(name, [])
     run = cell("switch", params, name, role, [DATA, MANIFEST, CALIBRATION, *sources, states, ends], PARTS)
     calibration, drivers, readings = getattr(load_calibration(), role), load_cell("collapse", name, role), load_cell("path", name, role)
     reader = open_reader(params.chosen, calibration, drivers.floor, DATA)
