@@ -1,4 +1,4 @@
-"""Outcomes with exchanged labels: worlds in which each registered prediction of a seed set must lose."""
+"""Outcomes with exchanged labels: worlds in which each registered prediction about a seed set must lose."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rankcollapse.arm_records import ArmRow, Drivers, SetRecords
-from rankcollapse.params import ROLES
-from rankcollapse.records_readings import EventReadings, ForceRow, StateRow
+from rankcollapse.params import ROLES, Role
+from rankcollapse.records_readings import AgedRow, EventReadings, ForceRow, Readings, StateRow
 
 World = Callable[[SetRecords], SetRecords]
 
@@ -20,14 +20,19 @@ def change(records: SetRecords, field: str, rows: str, each: Callable[[Any], Any
 
 
 def exchange(one: str, other: str) -> World:
-    """Branches with the labels of two arms exchanged."""
+    """What came of two arms, exchanged in every collapse that got both."""
     labels = {one: other, other: one}
 
-    def relabel(row: ArmRow) -> ArmRow:
-        return row.model_copy(update={"arm": labels.get(row.arm, row.arm)})
-
     def world(records: SetRecords) -> SetRecords:
-        return change(change(records, "treated", "branches", relabel), "switched", "branches", relabel)
+        parts = (records.treated, records.switched)
+        found = {(role, row.seed, row.arm): row for part in parts for role in ROLES for row in part[role].branches}
+
+        def trade(role: Role, row: ArmRow) -> ArmRow:
+            beside = found.get((role, row.seed, labels.get(row.arm, "")))
+            return row.model_copy(update={"start": beside.start, "trajectory": beside.trajectory}) if beside else row
+
+        treated, switched = ({role: part[role].model_copy(update={"branches": tuple(trade(role, row) for row in part[role].branches)}) for role in ROLES} for part in parts)
+        return records._replace(treated=treated, switched=switched)
 
     return world
 
@@ -97,6 +102,103 @@ def delay_loss(record: Drivers) -> Drivers:
     return record.model_copy(update={"drivers": tuple(rows)})
 
 
+def exchange_events(records: SetRecords) -> SetRecords:
+    """Each switched branch came of the event at the other end of the list."""
+    places = {role: [event.seed for event in records.drivers[role].events] for role in ROLES}
+    other = {role: dict(zip(seeds, reversed(seeds), strict=True)) for role, seeds in places.items()}
+    switched = {
+        role: record.model_copy(update={"branches": tuple(row.model_copy(update={"seed": other[role][row.seed]}) for row in record.branches)})
+        for role, record in records.switched.items()
+    }
+    return records._replace(switched=switched)
+
+
+def exchange_depths(records: SetRecords) -> SetRecords:
+    """What came of the shallow networks' switches came of the deep ones', and the other way round."""
+    return records._replace(switched={"shallow": records.switched["deep"], "deep": records.switched["shallow"]})
+
+
+def exchange_openings(records: SetRecords) -> SetRecords:
+    """The network after the longest delay is the saved one, and the saved one that after the longest delay."""
+    last = {(role, row.seed): row.state.opening for role, record in records.readings.items() for row in record.aged if row.delay == longest(record)}
+
+    def opened(role: Role, row: AgedRow | EventReadings) -> AgedRow | EventReadings:
+        own = next(event for event in records.readings[role].events if event.seed == row.seed)
+        state = next(state for state in own.switches if state.skip == 0.3)
+        if isinstance(row, AgedRow):
+            value = state.opening if row.delay == longest(records.readings[role]) else last[role, row.seed]
+            return row.model_copy(update={"state": row.state.model_copy(update={"opening": value})})
+        changed = state.model_copy(update={"opening": last[role, row.seed]})
+        return row.model_copy(update={"switches": tuple(changed if one is state else one for one in row.switches)})
+
+    readings = {
+        role: record.model_copy(update={name: tuple(opened(role, row) for row in getattr(record, name)) for name in ("events", "aged")})
+        for role, record in records.readings.items()
+    }
+    return records._replace(readings=readings)
+
+
+def longest(readings: Readings) -> int:
+    """The longest delay that was read."""
+    return max(row.delay for row in readings.aged)
+
+
+def exchange_groups(records: SetRecords) -> SetRecords:
+    """Embeddings and MLP, and query and key, put back under each other's name."""
+    names = {"embeddings_mlp": "query_key", "query_key": "embeddings_mlp"}
+    return change(
+        records, "readings", "aged", lambda row: row.model_copy(update={"swaps": {names.get(name, name): value for name, value in row.swaps.items()}})
+    )
+
+
+def exchange_orders(records: SetRecords) -> SetRecords:
+    """The healthy network is ordered as the collapsed one was, and the collapsed one as the healthy."""
+    return change(records, "readings", "events", lambda row: row.model_copy(update={"order": row.order_healthy, "order_healthy": row.order}))
+
+
+def exchange_rivals(records: SetRecords) -> SetRecords:
+    """Position and frequency of tokens, exchanged."""
+
+    def rival(event: EventReadings) -> EventReadings:
+        own = event.order
+        return event.model_copy(update={"order": own.model_copy(update={"spearman": own.frequency, "frequency": own.spearman})})
+
+    return change(records, "readings", "events", rival)
+
+
+def exchange_hinge(records: SetRecords) -> SetRecords:
+    """The hinge's force orders the events as the opening did, and the opening as the force."""
+
+    def forced(event: EventReadings) -> EventReadings:
+        state = next(state for state in event.switches if state.skip == 0.3)
+        rho = next(row.rho for row in event.forces if row.arm == "hinge_1x")
+        switches = tuple(one.model_copy(update={"opening": rho}) if one is state else one for one in event.switches)
+        forces = tuple(row.model_copy(update={"rho": state.opening}) if row.arm == "hinge_1x" else row for row in event.forces)
+        return event.model_copy(update={"switches": switches, "forces": forces})
+
+    def aged(row: AgedRow) -> AgedRow:
+        return row.model_copy(update={"state": row.state.model_copy(update={"opening": row.rho_hinge}), "rho_hinge": row.state.opening})
+
+    return change(change(records, "readings", "events", forced), "readings", "aged", aged)
+
+
+PATH_WORLDS: dict[str, World] = {
+    "P1": exchange_events,
+    "P2": exchange_events,
+    "P3": exchange_hinge,
+    "P4": exchange_events,
+    "D1": exchange("switch_03", "delay_3"),
+    "D2": exchange("switch_03", "delay_3"),
+    "D3": exchange("switch_03", "delay_3"),
+    "D4": exchange_depths,
+    "A1": exchange_groups,
+    "A2": exchange_groups,
+    "A3": exchange_openings,
+    "O1": exchange_orders,
+    "O2": exchange_orders,
+    "O3": exchange_rivals,
+}
+"""Prediction of the registrations that share path-1's seeds -> the world in which it must be missed."""
 WORLDS: dict[str, World] = {
     "M1": exchange("hinge_4x", "switch_03"),
     "M2": exchange("untreated", "switch_03"),
@@ -109,3 +211,11 @@ WORLDS: dict[str, World] = {
     "M9": learn_to_the_end,
 }
 """Prediction of `design` and `replication-1` -> the world in which it must be missed."""
+OWN_WORLDS: dict[str, World] = {
+    "R1": lambda records: records,
+    "R2": exchange("hinge_4x", "switch_03"),
+    "R3": lambda records: records,
+    "E1": exchange("epsilon", "switch_03"),
+    "E2": lambda records: records,
+}
+"""Prediction of `function-1` and `epsilon-1` -> the same for networks that hardly learn: three are missed as they are."""
