@@ -72,7 +72,7 @@ def _sources(context: Context, path: str, waiting: Mapping[str, list[str]]) -> I
         if data is not None and sha256_bytes(data) != digest:
             what = f"was made from another version of {source}"
             yield Finding(code="A314", place=path, what=what, expected=digest[:12], observed=sha256_bytes(data)[:12], cure="dvc repro")
-    for name in waiting.get(said.stage.split("@")[0], ()):
+    for name in dict.fromkeys(name for stage in (said.stage, said.stage.split("@")[0]) for name in waiting.get(stage, ())):
         if name not in said.seals:
             yield Finding(code="A314", place=path, what=f"was made without the seal of {name}, which its stage must wait for", cure="dvc repro")
 
