@@ -24,7 +24,7 @@ MADE = re.compile(r"dvc\.lock|results/(?!analyse/).*|prereg/(?!README\.md$|pilot
 """What this checkout's own runs and seals made, and a new history makes anew; `pilot` is over, and its seal and record stay."""
 
 TINY: dict[str, Any] = {
-    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 2, "depths.deep": 3, "batch": 4, "stack": 9,
+    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 2, "depths.deep": 3, "batch": 4, "stack": 32,
     "checkpoint_seconds": 0, "probe.rank_sequences": 4, "probe.gradient_sequences": 4, "optimiser.learning_rate": 1.0e-4,
     "driver.warm": 20, "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.collapse": 0.35, "rules.recover": 0.4, "rules.effective": 0.01, "rules.settle_after": 10, "rules.settle_window": 2,
     "rules.measure_loss": 2, "branches.loss_steps": 20, "branches.switch_steps": 20, "branches.ramp_steps": 20, "branches.after_ramp": 20, "branches.untreated_steps": 20,
@@ -163,14 +163,15 @@ def register_smoke(repository: Repository) -> None:
 
 def begin(root: Path) -> Repository:
     """This project's history up to the end of `pilot`, and on top of it the tracked files of this checkout, without what its runs made, at smoke scale."""
-    outcome = subprocess.run(["git", "log", "--diff-filter=A", "--format=%H", "--", "prereg/pilot.outcome.json"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    root.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["git", "clone", "-q", "--no-checkout", str(CHECKOUT), str(root)], check=True)
+    asked = ("git", "log", "--diff-filter=A", "--format=%H", "--", "prereg/pilot.outcome.json")
+    closed = subprocess.run(asked, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split()[-1]
+    root.mkdir(parents=True)
     repository = Repository(root)
+    repository.git("init", "-q", "-b", "main")
     for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
         repository.git("config", key, value)
-    repository.git("remote", "remove", "origin")
-    repository.git("checkout", "-q", "-B", "main", outcome.stdout.split()[-1])
+    repository.git("fetch", "-q", "--no-tags", str(CHECKOUT), closed)
+    repository.git("checkout", "-q", "-B", "main", "FETCH_HEAD")
     repository.git("rm", "-q", "-r", ".")
     overlay(root)
     rewrite(repository, "params.yaml", shrink)
