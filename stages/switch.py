@@ -12,15 +12,15 @@ from rankcollapse.readings import open_reader
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, load_cell, record_path, run_stage
 
 FORECASTS = {"replication": [Path("results/forecast/path.json")]}
-"""What has to be on record before a set's switches are trained."""
+"""What is on record before a set's switches: without it none is trained, and its digest stands in their run logs."""
 PARTS = ("model", "optimiser", "batch", "stack", "probe", "rules", "branches", "study", "arms")
 
 
 def body(name: str, role: str) -> None:
     """Train one cell's switches."""
     params, states, ends = load_params(), Path(f"states/{name}-{role}"), Path(f"ends/{name}-{role}")
-    sources = [record_path(stage, name, role) for stage in ("collapse", "path")] + FORECASTS.get(name, [])
-    run = cell("switch", params, name, role, [DATA, MANIFEST, CALIBRATION, *sources, states, ends], PARTS)
+    sources = [record_path(stage, name, role) for stage in ("collapse", "path")]
+    run = cell("switch", params, name, role, [DATA, MANIFEST, CALIBRATION, *sources, *FORECASTS.get(name, []), states, ends], PARTS)
     calibration, drivers, readings = getattr(load_calibration(), role), load_cell("collapse", name, role), load_cell("path", name, role)
     reader = open_reader(params.chosen, calibration, drivers.floor, DATA)
     record = switch_set(run.provenance, params.chosen, role, name, calibration, readings.weak_scale, drivers, reader, str(DATA), states, ends)

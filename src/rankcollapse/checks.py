@@ -31,9 +31,13 @@ def name_scale(skip: float) -> str:
     return f"weak_{skip:g}"
 
 
-def choose_weak(recovered: Mapping[float, Sequence[bool]]) -> float:
-    """The scale of the grid at which the share of collapses that recover is nearest a half; ties go to the smaller scale."""
-    return min(sorted(recovered), key=lambda skip: abs(share(recovered[skip]) - Fraction(1, 2)))
+def choose_weak(recovered: Mapping[float, Sequence[bool]], effective: Mapping[float, Sequence[bool]]) -> float:
+    """The scale of the grid at which the share of collapses that recover by rank is nearest a half.
+
+    Ties go to where the share that recovers effectively is nearest too, since a rank may come back alone for a while; then to the smaller scale.
+    """
+    half = Fraction(1, 2)
+    return min(sorted(recovered), key=lambda skip: (abs(share(recovered[skip]) - half), abs(share(effective[skip]) - half)))
 
 
 def in_band(flags: Sequence[bool], low: float, high: float) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, median
+from typing import NoReturn
 
 import numpy as np
 
@@ -75,17 +76,29 @@ def describe_run(run: Run, trajectory: Trajectory) -> RunRow:
 def calibrate(provenance: Provenance, scale: Scale, seeds: Sequence[int], folder: str) -> Calibration:
     """Healthy values and thresholds per role, and the largest floor at which every seed collapses and stays."""
     roles = {role: calibrate_role(role, scale, seeds, folder, provenance) for role in ROLES}
-    floor = largest_floor("calibrate", [role.grid for role in roles.values()], len(seeds))
+    floor = choose_floor("calibrate", [role.grid for role in roles.values()], len(seeds))
     return Calibration(provenance=provenance, floor=floor, **roles)
 
 
-def largest_floor(place: str, grids: Sequence[Sequence[FloorRow]], seeds: int) -> Quantity:
-    """The largest floor at which every seed, in every grid given, collapsed and stayed."""
-    floor = next((rows[0].floor for rows in zip(*grids, strict=True) if all(row.stayed.value == seeds for row in rows)), None)
-    if floor is None:
-        found = "; ".join(", ".join(f"{row.floor.value:g}: {row.stayed.value}/{seeds}" for row in grid) for grid in grids)
-        raise Refusal(place, "no floor of the grid collapses every seed for good", observed=found, cure="add a smaller floor to driver.floors")
-    return floor
+def choose_floor(place: str, grids: Sequence[Sequence[FloorRow]], seeds: int) -> Quantity:
+    """The largest floor at which every seed, in every grid given, collapsed, stayed, and lost its residual too.
+
+    Where the grid has none, the largest at which they collapsed and stayed by rank: a rank can be lost while a residual, and with it a
+    path, survives, and such networks are not what the treatments are about.
+    """
+    found = {rule: find_floor(grids, seeds, rule) for rule in ("effective", "stayed")}
+    return found["effective"] or found["stayed"] or refuse_grid(place, grids, seeds)
+
+
+def find_floor(grids: Sequence[Sequence[FloorRow]], seeds: int, rule: str) -> Quantity | None:
+    """The largest floor at which a rule holds for every seed of every grid."""
+    return next((rows[0].floor for rows in zip(*grids, strict=True) if all(getattr(row, rule).value == seeds for row in rows)), None)
+
+
+def refuse_grid(place: str, grids: Sequence[Sequence[FloorRow]], seeds: int) -> NoReturn:
+    """No floor collapses every seed for good."""
+    found = "; ".join(", ".join(f"{row.floor.value:g}: {row.stayed.value}/{seeds}" for row in grid) for grid in grids)
+    raise Refusal(place, "no floor of the grid collapses every seed for good", observed=found, cure="add a smaller floor to driver.floors")
 
 
 def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, provenance: Provenance) -> RoleCalibration:
@@ -110,13 +123,14 @@ def calibrate_role(role: str, scale: Scale, seeds: Sequence[int], folder: str, p
             observed=f"{min(rank):.3f}",
             cure="train longer before the ramp (driver.warm)",
         )
-    grid = judge_grid(scale, len(seeds), driven, low, high)
+    residual = [median(t.residual[-window:]) for t in healthy]
+    grid = judge_grid(scale, len(seeds), driven, low, high, scale.rules.effective * fmean(residual))
     dips = [last_below([*w.step, *t.step], [*w.rank, *t.rank], low) for (w, _), t in zip(warm, healthy, strict=True)]
     return RoleCalibration(
         depth=exact(depth, unit="blocks"),
-        edge=largest_floor(f"calibrate {role}", [grid], len(seeds)),
+        edge=find_floor([grid], len(seeds), "stayed") or refuse_grid(f"calibrate {role}", [grid], len(seeds)),
         healthy_rank=trained(rank, scale, "mean", digits=2),
-        healthy_residual=trained([median(t.residual[-window:]) for t in healthy], scale, "mean", digits=2),
+        healthy_residual=trained(residual, scale, "mean", digits=2),
         healthy_q=sqrt(level - 1),
         collapse_threshold=Quantity(value=low, digits=2, tolerance=scale.rules.collapse * spread),
         recover_threshold=Quantity(value=high, digits=2, tolerance=scale.rules.recover * spread),
@@ -143,14 +157,14 @@ def last_below(steps: Sequence[int], ranks_: Sequence[float], threshold: float) 
     return max((step for step, rank in zip(steps, ranks_, strict=True) if rank < threshold), default=0)
 
 
-def judge_grid(scale: Scale, seeds: int, driven: Sequence[Trajectory], low: float, high: float) -> tuple[FloorRow, ...]:
-    """For each floor, how many seeds settled into a collapse and how many of them stayed in it."""
+def judge_grid(scale: Scale, seeds: int, driven: Sequence[Trajectory], low: float, high: float, least: float) -> tuple[FloorRow, ...]:
+    """For each floor, how many seeds settled into a collapse, how many of them stayed in it, and how many of these lost their residual too."""
     rows = []
     for index, floor in enumerate(scale.driver.floors):
-        outcomes = [settle(t, scale, low, high) for t in driven[index * seeds : (index + 1) * seeds]]
-        rows.append(
-            FloorRow(floor=exact(floor, digits=3), settled=count([s for s, _ in outcomes]), stayed=count([s and stays for s, stays in outcomes]))
-        )
+        own = driven[index * seeds : (index + 1) * seeds]
+        settled, stays = zip(*(settle(t, scale, low, high) for t in own), strict=True)
+        lost = [stay and median(t.residual[-scale.rules.settle_window :]) < least for t, stay in zip(own, stays, strict=True)]
+        rows.append(FloorRow(floor=exact(floor, digits=4), settled=count(settled), stayed=count(stays), effective=count(lost)))
     return tuple(rows)
 
 

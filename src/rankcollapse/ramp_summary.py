@@ -43,7 +43,7 @@ def read_event(event: Event, row: ArmRow, cell: Cell) -> dict[str, float]:
     found = read_hysteresis(event.skip_at_collapse, row.trajectory, cell.threshold, rules.recover_window, rules.recover_hold)
     values = {
         "skip_at_recovery": NEVER if found.recovery is None else found.recovery,
-        "ratio": 0.0 if found.recovery is None else ratio_of(found.recovery, event.skip_at_collapse),
+        "ratio": 0.0 if found.first is None else ratio_of(found.first, event.skip_at_collapse),
     }
     arrived = find_scale(row.trajectory, DELAYED) if floor < DELAYED else None
     if arrived is not None:

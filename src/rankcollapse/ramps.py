@@ -23,10 +23,15 @@ class Passage(NamedTuple):
 
 
 class Hysteresis(NamedTuple):
-    """Skip scales at collapse and at recovery on the reversed ramp, and their ratio; None where the rank did not come back."""
+    """Skip scales at collapse and at recovery on the reversed ramp; None where the rank did not come back.
+
+    `first` is that of the first measurement of the window that recovers, and the ratio is its own: the window's end alone lies at many times
+    the scale of the collapse, whatever the rank does.
+    """
 
     collapse: float
     recovery: float | None
+    first: float | None
     ratio: float | None
 
 
@@ -80,8 +85,9 @@ def read_hysteresis(collapse: float, ramp: Trajectory, threshold: float, window:
     """The skip scale at which the rank came back on a reversed ramp, by the recovery rule of `events`, against where it was lost."""
     found = find_recovery([(collapsed_rank(ramp.rank, ramp.at_floor), threshold)], window, hold)
     if found is None:
-        return Hysteresis(collapse, None, None)
-    return Hysteresis(collapse, ramp.skip[found], ramp.skip[found] / collapse if collapse > 0 else None)
+        return Hysteresis(collapse, None, None, None)
+    first = ramp.skip[found - window + 1]
+    return Hysteresis(collapse, ramp.skip[found], first, first / collapse if collapse > 0 else None)
 
 
 def find_scale(ramp: Trajectory, scale: float) -> float | None:

@@ -48,6 +48,8 @@ class FloorRow(Frozen):
     """Seeds whose collapse settled; the values are 0 or 1, in the order of the seeds."""
     stayed: Quantity
     """Of these, seeds that stayed collapsed to the end of the hold."""
+    effective: Quantity
+    """Of these, seeds whose relative residual ended below what an effective recovery asks for."""
 
 
 class RoleCalibration(Frozen):
@@ -75,7 +77,7 @@ class Calibration(Record):
     kind: Literal["calibration"] = "calibration"
     version: Literal[1] = 1
     floor: Quantity
-    """The largest floor of the grid at which every seed of both depths collapsed and stayed: one driver for all networks."""
+    """The largest floor of the grid at which every seed of both depths collapsed, stayed, and lost its residual; by rank alone if there is none."""
     shallow: RoleCalibration
     deep: RoleCalibration
 

@@ -20,8 +20,8 @@ from ruamel.yaml import YAML
 CHECKOUT = Path(__file__).resolve().parents[2]
 TEX = all(shutil.which(program) for program in ("latexmk", "pdflatex", "pdftotext", "pdfinfo"))
 WITHOUT_TEX = "LaTeX is not installed: latexmk, pdflatex, pdftotext or pdfinfo is missing, so nothing of the PDF is tested"
-MADE = re.compile(r"dvc\.lock|results/(?!analyse/).*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\.yaml$).*")
-"""What this checkout's own runs and seals made, and a new history makes anew; `pilot` is over, and its seal and record stay."""
+MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\.yaml$).*")
+"""What this checkout's own runs and seals made, and a new history makes anew; `pilot` is over, and its seal and outcome stay."""
 
 TINY: dict[str, Any] = {
     "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 2, "depths.deep": 3, "batch": 4, "stack": 32,

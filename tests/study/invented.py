@@ -203,7 +203,7 @@ def invent_calibration(depths: dict[str, int], rng: np.random.Generator) -> Cali
             for seed in (101, 102)
         )
         grid = tuple(
-            FloorRow(floor=exact(floor, digits=3), settled=count([floor <= 0.01] * 2), stayed=count([floor <= 0.01] * 2)) for floor in floors
+            FloorRow(floor=exact(floor, digits=3), settled=count([floor <= 0.01] * 2), stayed=count([floor <= 0.01] * 2), effective=count([floor <= 0.01] * 2)) for floor in floors
         )
         return RoleCalibration(
             depth=exact(depth),

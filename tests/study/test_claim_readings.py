@@ -64,7 +64,7 @@ def summary_of(name: str, without: tuple[str, ...] = (), **changed: Mapping[str,
 def calibration_of() -> Calibration:
     """Three floors: none, one and both of two seeds settle as it falls; the middle one is chosen."""
     grid = tuple(
-        FloorRow(floor=exact(floor, digits=3), settled=count(flags), stayed=count(flags))
+        FloorRow(floor=exact(floor, digits=3), settled=count(flags), stayed=count(flags), effective=count(flags))
         for floor, flags in ((0.04, [False, False]), (0.02, [True, False]), (0.01, [True, True]))
     )
     roles = {role: ROLE_CALIBRATION.model_copy(update={"grid": grid, "edge": exact(edge, digits=3)}) for role, edge in (("shallow", 0.01), ("deep", 0.02))}

@@ -62,10 +62,13 @@ def test_the_floor_is_the_largest_that_holds_everywhere(study, role):
     assert len(last) == 2 and all(run.rank[-1] < own.collapse_threshold.value and run.skip[-1] == 0 for run in last)
 
 
-def grid(*stayed: int) -> list[FloorRow]:
-    """Rows for the floors 0.02, 0.01 and 0.005 with two seeds."""
-    flags = [[True] * n + [False] * (2 - n) for n in stayed]
-    return [FloorRow(floor=exact(floor, digits=3), settled=count(f), stayed=count(f)) for floor, f in zip((0.02, 0.01, 0.005), flags, strict=True)]
+def grid(*stayed: int, lost: tuple[int, int, int] | None = None) -> list[FloorRow]:
+    """Rows for the floors 0.02, 0.01 and 0.005 with two seeds: how many stayed, and of how many the residual went too."""
+    flags, spent = ([[True] * n + [False] * (2 - n) for n in numbers] for numbers in (stayed, lost or stayed))
+    return [
+        FloorRow(floor=exact(floor, digits=3), settled=count(f), stayed=count(f), effective=count(g))
+        for floor, f, g in zip((0.02, 0.01, 0.005), flags, spent, strict=True)
+    ]
 
 
 GRIDS = {
@@ -73,20 +76,22 @@ GRIDS = {
     "the first at which all stay": ([grid(1, 2, 2)], 0.01),
     "one that holds for both depths": ([grid(2, 2, 2), grid(0, 1, 2)], 0.005),
     "a lucky larger floor counts": ([grid(2, 0, 2)], 0.02),
+    "the first at which the residual goes too": ([grid(2, 2, 2), grid(2, 2, 2, lost=(1, 2, 2))], 0.01),
+    "by rank where the residual goes nowhere": ([grid(1, 2, 2, lost=(0, 1, 1))], 0.01),
 }
 
 
 @pytest.mark.parametrize("name", GRIDS)
 def test_choice_of_floor(name):
-    """The largest floor at which every seed of every depth collapsed and stayed, printed with the digits that show it."""
+    """The largest floor at which every seed of every depth collapsed, stayed and lost its residual, printed with the digits that show it."""
     grids, expected = GRIDS[name]
-    floor = experiments.largest_floor("calibrate", grids, 2)
+    floor = experiments.choose_floor("calibrate", grids, 2)
     assert floor.value == expected and float(f"{floor.value:.{floor.digits}f}") == expected
 
 
 def test_no_floor_is_refused():
     """Where no floor holds for all, one line shows the counts and the cure."""
-    line = refusal(experiments.largest_floor, "calibrate", [grid(0, 1, 1), grid(2, 2, 1)], 2)
+    line = refusal(experiments.choose_floor, "calibrate", [grid(0, 1, 1), grid(2, 2, 1)], 2)
     assert line == (
         "calibrate: no floor of the grid collapses every seed for good; found 0.02: 0/2, 0.01: 1/2, 0.005: 1/2; 0.02: 2/2, 0.01: 2/2, 0.005: 1/2; "
         "cure: add a smaller floor to driver.floors"

@@ -76,13 +76,20 @@ def test_the_driver_at_a_held_scale():
 
 
 def test_hysteresis():
-    """The scale at the end of the first held window over the scale at collapse; ranks at floor do not count; none without recovery."""
+    """The scale at the end of the first held window, and that at its start over the collapse's; ranks at floor do not count; none without recovery."""
     skip = tuple(0.1 * number for number in range(1, 9))
     up = trajectory(step=tuple(range(8)), skip=skip, rank=(9.0, 9, 1, 3, 3, 3, 3, 3), at_floor=(True, True, False, False, False, False, False, False))
     found = ramps.read_hysteresis(0.02, up, 2.5, 2, 1)
-    assert found.recovery == pytest.approx(0.5) and found.ratio == pytest.approx(25) and found.collapse == 0.02
-    assert ramps.read_hysteresis(0.02, up, 4.0, 2, 1) == (0.02, None, None)
+    assert found.recovery == pytest.approx(0.5) and (found.first, found.ratio) == pytest.approx((0.4, 20)) and found.collapse == 0.02
+    assert ramps.read_hysteresis(0.02, up, 4.0, 2, 1) == (0.02, None, None, None)
     assert ramps.read_hysteresis(0.0, up, 2.5, 2, 1).ratio is None
+
+
+def test_without_hysteresis_the_ratio_is_small():
+    """A rank that is back at the first step up has a ratio near 1, although the window of five measurements ends at seven times the scale."""
+    up = trajectory(step=tuple(range(0, 80, 10)), skip=tuple(0.02 + 0.03 * number for number in range(8)), rank=(3.0,) * 8)
+    found = ramps.read_hysteresis(0.02, up, 2.5, 5, 3)
+    assert (found.recovery, found.ratio) == pytest.approx((0.14, 1))
 
 
 SCALES = {
