@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from audit.numbers import cues, design, outcomes, references
+from audit.numbers import conduct, cues, design, outcomes, references
 from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
-from audit.numbers.tables import in_design_column, is_heading, stands_alone
+from audit.numbers.tables import in_design_column, is_heading, lists_parameters, stands_alone
 
 __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
@@ -20,10 +20,11 @@ NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
 NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
+OTHER_END = re.compile(r"\$?(?:--?|\u2013)\$?")
 FOUND = frozenset({"statistic", "spread", "found value"})
 VERSIONS = frozenset({"proper name", "product version"})
 LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
-INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list"})
+INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list", "bound", "arranged", "allotted", "distribution", "protocol", "conducted", "unasserted"})
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ RULES: tuple[Rule, ...] = (
     Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
     Rule("found range", "result", "the range of a symbol in a sentence about an outcome", outcomes.is_found_range),
     Rule("came out", "result", "a number of cases that came out, or one of the values listed for a thing found", lambda s: outcomes.is_counted_out(s) or outcomes.is_direction(s)),
+    Rule("dropped out", "result", "a number of cases that dropped out", design.is_lost),
     Rule("sample size", "design", "a size that was set", design.is_sample),
     Rule("quoted value", "reference", "a symbol's value, quoted beside a citation", is_quoted_value),
     Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and outcomes.is_found_value(s)),
@@ -94,6 +96,7 @@ RULES: tuple[Rule, ...] = (
     Rule("scale", "design", "the end of a scale", design.is_scale),
     Rule("heading", "design", "a table's row or column label", is_heading),
     Rule("column", "design", "in a table's column of things chosen", in_design_column),
+    Rule("parameters", "design", "in a table or row of things that were set", lists_parameters),
     Rule("condition", "design", "a condition under which something is measured", design.is_condition),
     Rule("criterion", "design", "a bound that was drawn", design.is_criterion),
     Rule("span", "design", "over how much something is measured, or at which temperature", design.is_span),
@@ -102,6 +105,14 @@ RULES: tuple[Rule, ...] = (
     Rule("counted", "design", "counts machines, draws, or things in a sentence without an outcome", lambda s: design.is_hardware(s) or design.is_measured_noun(s)),
     Rule("physical", "design", "a size or physical setting in a sentence without an outcome", lambda s: design.is_weak_design(s) or design.is_method_unit(s)),
     Rule("method", "design", "in a section on methods, in a sentence without an outcome", design.is_method),
+    Rule("bound", "design", "a bound written with its sign, in a definition or behind `if`", conduct.is_bound),
+    Rule("arranged", "design", "what the procedure sets, offers or asks for", conduct.is_arranged),
+    Rule("allotted", "design", "a share that was set aside or treated", conduct.is_allotted),
+    Rule("distribution", "design", "a parameter of a distribution", conduct.is_distributed),
+    Rule("protocol", "design", "the value of something that people set", conduct.is_protocol),
+    Rule("caption", "design", "a condition told in a caption", conduct.is_told_in_caption),
+    Rule("conducted", "design", "weak evidence of an outcome: in a section on methods, in a sentence that asserts nothing", conduct.is_conducted),
+    Rule("unasserted", "design", "weak evidence of an outcome: a round number in a sentence with no word of one", conduct.is_unasserted),
     Rule("measured", "result", "a number a reader takes for measured", lambda s: True),
 )
 
@@ -109,7 +120,7 @@ RULES: tuple[Rule, ...] = (
 IN_FORMULAS = frozenset("error,display,displayed value,spread,found range,quoted value,found value,setting,formula".split(","))
 OUTSIDE = tuple(rule for rule in RULES if rule.name not in IN_FORMULAS)
 """Those that can fit outside formulas."""
-IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,measured".split(","))
+IN_CELLS = frozenset("verbatim,layout argument,key,unit argument,words,fraction,script,date,name,quoted here,quoted,heading,column,parameters,measured".split(","))
 ALONE = tuple(rule for rule in RULES if rule.name in IN_CELLS)
 """Those that can fit a number that has a table's cell for itself: no word stands beside it."""
 
@@ -152,6 +163,8 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
     if given.rule == "measured" and last.rule in VERSIONS and NEXT_NAME.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "reference", last.rule, last.why)
     if given.rule == "formula" and last.rule in FOUND and given.literal.kind == "decimal" and NEXT_VALUE.fullmatch(text[last.literal.end : given.literal.start]):
+        return Classified(given.literal, "result", last.rule, last.why)
+    if given.rule == "quoted" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from audit.numbers import cues
+from audit.numbers import choices, cues
 from audit.numbers.literals import parse_decimal
 from audit.numbers.outcomes import ends_relation
 from audit.numbers.sight import Sight
@@ -17,14 +17,15 @@ MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s
 def is_confidence(sight: Sight) -> object:
     """`95 % CI`, a quantile, a fold."""
     value = parse_decimal(sight.literal.plain)
-    return cues.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
+    return choices.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
 
 
 def is_sample(sight: Sight) -> object:
-    if sight.integer and cues.SAMPLE_OF.search(sight.before):
+    if sight.integer and choices.SAMPLE_OF.search(sight.before):
         return True
-    found = cues.SAMPLE.search(sight.left if sight.frame.math else sight.before)
-    if not found or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
+    ahead = (sight.left if sight.frame.math else sight.before).rstrip()
+    found = cues.SAMPLE.search(ahead) if ahead.endswith(("=", "≥", "≤", "<", ">")) else None
+    if not found or choices.SELECTED_BY.search(sight.lead) or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
         return False
     return sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN")
 
@@ -38,7 +39,7 @@ def is_chosen(sight: Sight) -> bool:
     """Whether a count looks like one that was chosen, not one that came out."""
     if sight.literal.kind == "decimal":
         return sight.round
-    return sight.round or not sight.integer or bool(cues.PHYSICAL.match(sight.after)) or bool(cues.HOLDING.search(sight.lead))
+    return sight.round or not sight.integer or bool(cues.PHYSICAL.match(sight.after)) or bool(choices.HOLDING.search(sight.lead))
 
 
 def is_measured_noun(sight: Sight) -> object:
@@ -47,11 +48,23 @@ def is_measured_noun(sight: Sight) -> object:
         return False
     if re.search(r"\b(?:first|last|next)\s*$", sight.before[-8:]) and cues.COUNTED.match(sight.after):
         return True
-    if cues.PARTS_OF_NET.match(sight.after) and sight.round and not cues.TAKES_AWAY.search(sight.before[-14:]):
+    if choices.PARTS_OF_NET.match(sight.after) and sight.round and not choices.TAKES_AWAY.search(sight.before[-14:]):
         return True
-    if cues.STRONG_COUNT.match(sight.after) and cues.DRAWN_FROM.search(sight.before[-20:]):
+    if choices.STRONG_COUNT.match(sight.after) and choices.DRAWN_FROM.search(sight.before[-20:]):
         return True
-    return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight)
+    return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight) and not choices.POINTS.match(sight.after)
+
+
+def is_lost(sight: Sight) -> object:
+    """A number of cases that dropped out: `after excluding 28 days with missing values`."""
+    if sight.integer and sight.prose and choices.LOST_HERE.match(sight.after):
+        return True
+    return sight.integer and sight.prose and "ing" in sight.lead[-24:] and choices.AFTER_LOSING.search(sight.lead[-40:]) and choices.FOR_A_REASON.match(sight.after)
+
+
+def is_of_measured(sight: Sight) -> object:
+    """The value of something that nobody sets: `an accuracy of 0.9`, `overhead (7--9 min)`."""
+    return choices.MEASURED_NOUN.search(choices.RANGE_BEFORE.strip(sight.lead[-50:]))
 
 
 def is_set_up(sight: Sight) -> object:
@@ -60,21 +73,22 @@ def is_set_up(sight: Sight) -> object:
         return False
     if re.search(r"\bassum(?:e[sd]?|ing)\b(?! that we)", sight.lead, re.I) and not cues.CLAIM.search(sight.lead):
         return True
-    if cues.IS.search(sight.lead):
+    if choices.IS.search(sight.lead) or is_lost(sight) or choices.HAPPENED.match(sight.after):
         return False
-    found = cues.DESIGN_VERB.search(sight.lead) or (not sight.literal.percent and (sight.integer or cues.MILLIONS.match(sight.after)) and cues.HOLDING.search(sight.lead))
+    lead = choices.NAMES_ASIDE.sub("", sight.lead)
+    found = cues.DESIGN_VERB.search(lead) or (not sight.literal.percent and (sight.integer or choices.MILLIONS.match(sight.after)) and choices.HOLDING.search(sight.lead))
     if found and sight.literal.percent and "%" in found.group():
         return False
     if not found:
-        return not sight.claims and (sight.literal.percent or cues.PHYSICAL.match(sight.unit)) and cues.DONE_AFTER.match(sight.after)
-    return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or cues.PREPARING.match(found.group()))
+        return not sight.claims and (sight.literal.percent or cues.PHYSICAL.match(sight.unit)) and choices.DONE_AFTER.match(sight.after)
+    return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or choices.PREPARING.match(found.group())) and not is_of_measured(sight)
 
 
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
-    if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or cues.SCALED.search(sight.lead):
+    if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or choices.SCALED.search(sight.lead):
         return True
-    if sight.integer and not sight.claims and (cues.LABELLED_END.match(sight.after) or cues.LABELLED_START.search(sight.before)):
+    if sight.integer and not sight.claims and (choices.LABELLED_END.match(sight.after) or choices.LABELLED_START.search(sight.before)):
         return True
     if is_mirrored(sight):
         return True
@@ -95,71 +109,71 @@ def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
-    if cues.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
+    if choices.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
         return True
-    if not sight.literal.percent and "(" in sight.lead and cues.CLASS_BOUND.search(sight.lead):
+    if not sight.literal.percent and "(" in sight.lead and choices.CLASS_BOUND.search(sight.lead):
         return True
-    if not sight.claims and cues.BOUND_WORD.search(sight.lead[-14:]) and cues.DEVIATIONS.match(sight.after):
+    if not sight.claims and choices.BOUND_WORD.search(sight.lead[-14:]) and choices.DEVIATIONS.match(sight.after):
         return True
-    selecting = cues.BOUND_WORD.search(sight.lead[-14:]) and cues.SELECTING.search(sight.lead)
-    if selecting and not sight.literal.percent and not cues.CLAIM.search(cues.COMPARED.strip(selecting["between"])):
+    selecting = choices.BOUND_WORD.search(sight.lead[-14:]) and choices.SELECTING.search(sight.lead)
+    if selecting and not sight.literal.percent and not cues.CLAIM.search(choices.COMPARED.strip(selecting["between"])):
         return True
-    if cues.AGED.search(sight.lead) and cues.AGE.match(sight.after):
+    if choices.AGED.search(sight.lead) and choices.AGE.match(sight.after):
         return True
-    if cues.OR_MORE.match(sight.after) or re.search(r"\baged\s+(?:between\s+)?(?:\d+\s*(?:and|to|--?|\u2013)\s*)?$", sight.lead):
+    if choices.OR_MORE.match(sight.after) or re.search(r"\baged\s+(?:between\s+)?(?:\d+\s*(?:and|to|--?|\u2013)\s*)?$", sight.lead):
         return True
-    if (cues.SUBJECT_BOUND.search(sight.lead) and cues.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (cues.BOUNDED.search(sight.lead) and cues.SELECTS.match(sight.after)):
+    if (choices.SUBJECT_BOUND.match(sight.lead) and choices.GOES_ON.match(sight.after) and not cues.CLAIM.search(sight.lead)) or (choices.BOUNDED.search(sight.lead) and choices.SELECTS.match(sight.after)):
         return True
-    restricted = cues.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(cues.COMPARED.strip(sight.sentence))
-    return restricted or cues.LIMIT_CLASS.search(sight.lead)
+    restricted = choices.RESTRICTED.search(sight.lead) and not cues.CLAIM.search(choices.COMPARED.strip(sight.sentence))
+    return restricted or choices.LIMIT_CLASS.search(sight.lead)
 
 
 def is_planned(sight: Sight) -> object:
     """In a sentence on how large a sample a test needs."""
-    return sight.says(cues.POWER) and sight.says(cues.PLANNED) and not sight.frame.script
+    return sight.says(choices.POWER) and sight.says(choices.PLANNED) and not sight.frame.script
 
 
 def names_condition(sight: Sight) -> object:
     """Part of a condition's name: `the 5 mg group`, `in the SR=1.0 condition`, and the same symbol's values elsewhere."""
     if sight.frame.math == "display" or sight.frame.script:
         return False
-    if cues.NAMED_BEFORE.search(sight.before) and cues.NAMES_CONDITION.match(sight.after):
+    if choices.NAMED_BEFORE.search(sight.before[-32:]) and choices.NAMES_CONDITION.match(sight.after):
         return True
-    symbol = "=" in sight.before[-4:] and cues.SYMBOL_VALUE.search(sight.before[-16:])
+    symbol = "=" in sight.before[-4:] and choices.SYMBOL_VALUE.search(sight.before[-16:])
     if not symbol or cues.STATISTIC_TEXT.search(sight.before):
         return False
-    named = sight.page.once("conditions", lambda: {found["first"] or found["second"] for found in cues.CONDITION_SYMBOL.finditer(sight.text)})
+    named = sight.page.once("conditions", lambda: {found["first"] or found["second"] for found in choices.CONDITION_SYMBOL.finditer(sight.text)})
     return symbol["symbol"] in named
 
 
 def is_condition(sight: Sight) -> object:
     """Under which something is measured: `with a load of 3`, `at x = 0.4`, `9.4 T in all experiments`."""
-    if not sight.prose:
+    if not sight.prose or is_lost(sight):
         return False
     if sight.literal.percent:
         if is_cause(sight):
             return True
-        if cues.LEVEL_OF.search(sight.lead) and cues.NOUN.match(sight.after):
+        if choices.LEVEL_OF.search(sight.lead) and choices.NOUN.match(sight.after):
             return True
-        return cues.FRONTED.search(sight.lead) or re.search(r"\bat an? (?:\w+\s)?(?:FDR|level|threshold|cut-?off|significance|confidence)(?: level)? of\s*$", sight.lead)
+        return choices.FRONTED.search(sight.lead) or re.search(r"\bat an? (?:\w+\s)?(?:FDR|level|threshold|cut-?off|significance|confidence)(?: level)? of\s*$", sight.lead)
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
     lead = sight.lead.rstrip(" \u00a0")
-    if lead.endswith("=") and cues.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and cues.PAID.search(sight.lead)):
+    if lead.endswith("=") and choices.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and choices.PAID.search(sight.lead)):
         return True
-    if sight.integer and re.fullmatch(r"\W*With", lead) and cues.WITH_THINGS.match(sight.after):
+    if sight.integer and re.fullmatch(r"\W*With", lead) and choices.WITH_THINGS.match(sight.after):
         return True
     if lead.endswith((" every", " per")) and cues.PHYSICAL.match(sight.after):
         return True
-    if lead.endswith(" per") or sight.says(cues.POWER) or (not sight.claims and sight.says(cues.EVERYWHERE)):
+    if lead.endswith(" per") or sight.says(choices.POWER) or (not sight.claims and sight.says(choices.EVERYWHERE)):
         return True
-    if sight.says(cues.CONDITIONAL) and (cues.CLAUSE.search(sight.lead) or cues.FRONTED.search(sight.lead)):
+    if sight.says(choices.CONDITIONAL) and not is_of_measured(sight) and not choices.AVERAGE_OF.search(sight.lead) and (choices.CLAUSE.search(sight.lead) or choices.FRONTED.search(sight.lead)):
         return True
-    return is_cause(sight) or cues.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
+    return is_cause(sight) or choices.LASTING.search(sight.lead) or re.match(r"\s*=\s*[a-z]{3,}", sight.after)
 
 
 def is_weak_design(sight: Sight) -> object:
-    found = cues.WEAK_DESIGN.search(sight.lead) or cues.QUALIFIED.search(sight.lead)
+    found = choices.WEAK_DESIGN.search(sight.lead[-56:]) or choices.QUALIFIED.search(sight.lead)
     return sight.prose and found and not sight.claims and not sight.literal.percent and is_chosen(sight)
 
 
@@ -167,19 +181,19 @@ def is_span(sight: Sight) -> object:
     """`over 9 years`, `across 5 seeds`; `at 60 degrees`; `at 5 years`."""
     if not sight.prose or sight.literal.percent:
         return False
-    spanned = sight.integer and cues.SPAN.search(sight.lead) and (
-        cues.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
-    ) and is_chosen(sight)
     last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
+    spanned = sight.integer and last in ("over", "across", "for") and choices.SPAN.search(sight.lead[-24:]) and (
+        choices.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
+    ) and (is_chosen(sight) if not sight.claims else sight.round)
     if spanned or last not in ("at", "within", "after"):
         return spanned
-    timed = sight.integer and (cues.POINT_IN_TIME if last == "after" else cues.TIME).match(sight.after)
-    return timed or (last == "at" and cues.THERMAL.match(sight.after))
+    timed = sight.integer and (choices.POINT_IN_TIME if last == "after" else choices.TIME).match(sight.after)
+    return timed or (last == "at" and choices.THERMAL.match(sight.after))
 
 
 def is_method_unit(sight: Sight) -> object:
     """A physical setting in a sentence without an outcome."""
-    if cues.DOSED.match(sight.after) or (cues.SIZED.match(sight.after) and not sight.claims):
+    if choices.DOSED.match(sight.after) or (choices.SIZED.match(sight.after) and not sight.claims):
         return True
     return (
         sight.prose
@@ -187,9 +201,10 @@ def is_method_unit(sight: Sight) -> object:
         and cues.PHYSICAL.match(sight.unit)
         and not sight.claims
         and not in_table(sight)
-        and not cues.PREDICATE.search(cues.RANGE_BEFORE.strip(sight.lead))
-        and not sight.says(cues.COPULA)
-        and (sight.says(cues.PASSIVE) or sight.section == "method")
+        and not choices.PREDICATE.search(choices.RANGE_BEFORE.strip(sight.lead))
+        and not sight.says(choices.COPULA)
+        and (sight.says(choices.PASSIVE) or sight.section == "method")
+        and not is_of_measured(sight)
     )
 
 
@@ -197,7 +212,7 @@ def is_ordinal(sight: Sight) -> object:
     """`3rd quintile`: which one, unless the sentence ranks."""
     if not sight.integer or not any(ending in sight.after[:6] for ending in ("st", "nd", "rd", "th")):
         return False
-    if cues.ORDINAL.match(sight.after):
+    if choices.ORDINAL.match(sight.after):
         return True
     ranked = re.search(r"\b(?:rank\w*|plac\w+|came|comes|finish\w*|is|was)\s*$", sight.lead, re.I)
     if ranked:
@@ -212,39 +227,41 @@ def is_attribute(sight: Sight) -> object:
         return False
     if re.match(r"[x×][\s-](?:objective|magnification|zoom|lens|oil|coverage)", sight.after):
         return True
-    if cues.SIGMA_NOUN.match(sight.after):
+    if choices.SIGMA_NOUN.match(sight.after):
         return True
-    found = cues.ATTRIBUTIVE.match(sight.after)
-    if sight.integer and sight.round and cues.ARTICLE.search(sight.before) and cues.ATTRIBUTIVE.match(sight.unit) and not cues.CHANGE.match(sight.unit):
+    found = choices.ATTRIBUTIVE.match(sight.after)
+    if sight.integer and sight.round and choices.ARTICLE.search(sight.before[-28:]) and choices.ATTRIBUTIVE.match(sight.unit) and not choices.CHANGE.match(sight.unit):
         return True
-    return found and not cues.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
+    return found and not choices.CHANGE.match(sight.after) and (found["hyphen"] or not sight.claims)
 
 
 def is_legend(sight: Sight) -> object:
     """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
-    if sight.literal.plain in ("1", "2") and "±" in sight.lead[-4:] and cues.SHADED.match(sight.after):
+    if sight.literal.plain in ("1", "2") and "±" in sight.lead[-4:] and choices.SHADED.match(sight.after):
         return True
-    return sight.prose and (cues.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and cues.BAND.match(sight.after)))
+    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)))
 
 
 def is_cause(sight: Sight) -> object:
     """The change at the head of a sentence that says what it causes: `A 10 % rise in x lowers y`."""
-    return sight.prose and cues.SUBJECT.search(sight.lead) and cues.CAUSES.match(sight.after) and re.match(r"[\s-]*\w*[\s-]*(?:points?\s+)?(?:increase|decrease|rise|fall|cut|change|drop|reduction|unit|sd|standard)", sight.after, re.I)
+    return sight.prose and choices.SUBJECT.search(sight.lead) and choices.CAUSES.match(sight.after) and re.match(r"[\s-]*\w*[\s-]*(?:points?\s+)?(?:increase|decrease|rise|fall|cut|change|drop|reduction|unit|sd|standard)", sight.after, re.I)
 
 
 def is_method(sight: Sight) -> object:
     """In a section on methods, in a sentence without an outcome."""
-    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight)
+    if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
+        return False
+    return sight.section == "method" and sight.prose and not sight.claims and not in_table(sight) and is_chosen(sight) and not is_of_measured(sight) and not choices.HAPPENED.match(sight.after)
 
 
 def is_dimension(sight: Sight) -> object:
     """One of several dimensions: `28 x 28`."""
-    return sight.literal.kind in ("integer", "decimal") and (cues.PRODUCT.match(sight.after) or cues.FACTOR.search(sight.before))
+    return sight.literal.kind in ("integer", "decimal") and (choices.PRODUCT.match(sight.after) or choices.FACTOR.search(sight.before[-24:]))
 
 
 def is_hardware(sight: Sight) -> object:
     """Counts machines or draws."""
-    return sight.prose and (sight.literal.kind == "decimal" or (sight.integer and sight.round)) and cues.HARDWARE.match(sight.after)
+    return sight.prose and (sight.literal.kind == "decimal" or (sight.integer and sight.round)) and choices.HARDWARE.match(sight.after)
 
 
 def is_multiple(sight: Sight) -> object:
@@ -263,8 +280,9 @@ def is_proportion(sight: Sight) -> object:
 
 def is_named_constant(sight: Sight) -> object:
     """The value of a named constant: `learning rate of 3e-4`."""
-    if in_table(sight):
+    if in_table(sight) or choices.HAPPENED.match(sight.after):
         return False
-    if cues.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and cues.NAMED_VALUE.search(sight.lead)):
+    if choices.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and choices.NAMED_VALUE.search(sight.lead)):
         return True
-    return cues.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and cues.LINKED_DESIGN.search(sight.lead))
+    found = choices.CERTAIN_DESIGN.search(sight.lead) or (not sight.literal.percent and choices.LINKED_DESIGN.search(sight.lead))
+    return found and not choices.PEAKS_AT.search(sight.lead)

@@ -17,7 +17,7 @@ MINUS = "\\-\u2212\u2013"
 THIN = "\u2009\u00a0"
 INTEGER = rf"[1-9]\d{{0,2}}(?:(?P<sep>[,{NUMERIC_COMMA}{THIN}'\u2019])\d{{3}}(?!\d))(?:(?P=sep)\d{{3}}(?!\d))*"
 BODY = (
-    rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|\d+(?:\.\d+){{2,}}|\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?!\d)|{INTEGER}(?:[.]\d+)?"
+    rf"(?:\d{{4}}-\d{{2}}-\d{{2}}|(?:0?[1-9]|[12]\d|3[01])/(?:0?[1-9]|[12]\d|3[01])/(?:(?:19|20)\d\d|\d\d)(?![/\d])|\d+(?:\.\d+){{2,}}|\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?!\d)|{INTEGER}(?:[.]\d+)?"
     rf"|0,{SPACE}\d{{3}}(?!\d|,)|\d+[.,{NUMERIC_COMMA}]\d+|(?<![A-Za-z\d])\.\d+|\d{SPACE}\.\d+|\d+)"
 )
 POWER = rf"{SPACE}*[×·]{SPACE}*10{SPACE}*\^{SPACE}*[+{MINUS}]?\d+{SCRIPT_END}?|[eE][+{MINUS}]?\d+(?!\w|\.\d)|(?<=(?<![\d.,])10)\^[+{MINUS}]?\d+{SCRIPT_END}?"
@@ -143,7 +143,7 @@ def close_pairs(source: str, start: int, end: int) -> tuple[int, int]:
 
 def kind_of(match: re.Match[str]) -> str:
     body = match["body"]
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", body):
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}|\d{1,2}/\d{1,2}/\d{2,4}", body):
         return "date"
     if ":" in body:
         return "time"

@@ -131,7 +131,8 @@ SEAMS = frozenset(
     "newcommand renewcommand providecommand newcommand* renewcommand* DeclareRobustCommand def gdef edef xdef includegraphics input include bibitem".split()
 )
 DEFINERS = frozenset({"def", "gdef", "edef", "xdef"})
-SECTIONS = frozenset({"section", "subsection", "subsubsection", "chapter", "paragraph"})
+SECTIONS = {name: rank for rank, name in enumerate("part chapter section subsection subsubsection paragraph subparagraph textbf".split())}
+"""Commands that open a section, each with its rank; bold words that end in a stop or colon at the start of a line do too."""
 MOVING = frozenset("section subsection subsubsection chapter part paragraph caption captionof title author".split())
 UPRIGHT = frozenset({"text", "mbox", "hbox", "intertext", "textrm", "textnormal", "shortintertext", "footnote", "caption"})
 FOLDERED = frozenset("import subimport inputfrom subinputfrom includefrom subincludefrom".split())

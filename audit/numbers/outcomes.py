@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import re
 
-from audit.numbers import cues
+from audit.numbers import choices, cues
 from audit.numbers.literals import parse_decimal
 from audit.numbers.references import DEFINERS
 from audit.numbers.sight import REACH, Sight
 from audit.numbers.tables import in_table
 
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
+COUNT_WITH_SHARE = re.compile(r"[\s\u00a0$]*(?:[A-Za-z-]+[\s\u00a0]+){0,3}\(\$?\d+(?:\.\d+)?\s*%")
+"""A count before its percentage: `697 days (64 %)`."""
+PRODUCT = re.compile(r"\s*(?:[A-Za-z]|\\[a-z]+)[_\s\u200b]*$")
+"""What a coefficient multiplies: `z = 0.25r`."""
+STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\textless)[\s$]*$")
+"""What stars of a table stand for: `** p < .01`."""
 LETTERS = frozenset("zdgrRUWM")
 """Statistics with the name of a letter that names many other things."""
 
@@ -25,9 +31,11 @@ def is_statistic(sight: Sight) -> object:
     found = cues.STATISTIC.search(sight.left)
     if not found and sight.literal.kind == "decimal" and cues.RELATION.search(sight.left) and cues.WITH_P.match(sight.text[sight.literal.end : sight.literal.end + 40]):
         return True
-    if not found or (found["symbol"] in "pP" and is_level(sight)):
+    if not found or choices.EFFECT_LABEL.match(sight.after) or (found["symbol"] in "pP" and is_level(sight)):
         return False
-    if found["relation"] in "<>≤≥" and found["symbol"] in LETTERS:
+    if found["symbol"] == "P" and found["relation"] in ">≥" and (parse_decimal(sight.literal.plain) or 0) >= 0.2:
+        return False  # a probability that was asked for
+    if found["symbol"] in LETTERS and (found["relation"] in "<>≤≥" or PRODUCT.match(sight.right)):
         return False
     if found["symbol"].startswith("\\") and "\\chi" not in found["symbol"] and sight.plain_decimal and not sight.claims:
         return False
@@ -40,13 +48,17 @@ def is_named_statistic(sight: Sight) -> object:
     """Follows the name of a statistic that nobody sets, or is an average: `odds ratio 2.3`, `247 ms on average`."""
     if not sight.prose or sight.literal.words:
         return False
-    return cues.ON_AVERAGE.match(sight.after) or (sight.literal.kind == "decimal" and cues.STATISTIC_NAME.search(sight.before))
+    if (sight.literal.percent or sight.literal.kind == "decimal") and (cues.MEAN_TOLD.search(sight.lead) or (not sight.literal.percent and cues.INTERVAL_OF.search(sight.before[-48:]))):
+        return True
+    return cues.ON_AVERAGE.match(sight.after) or (sight.literal.kind == "decimal" and cues.STATISTIC_NAME.search(sight.before[-48:]))
 
 
 def is_level(sight: Sight) -> object:
     """A threshold of significance that was set, not found."""
     if re.match(r"\s*\(?\s*(?:\*+|\\d?dagger|[\u2020\u2021])\s*\)?(?:$|[\s,;.)])", sight.after[:14]):
         return True  # what the stars of a table stand for
+    if STARS.search(sight.before[-16:]):
+        return True
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
     return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
 
@@ -98,6 +110,8 @@ def is_counted_out(sight: Sight) -> object:
     if not found:
         return False
     ahead, behind = before[: found.start()], sight.after.replace("$", "")
+    if choices.SPLIT.search(ahead[-40:]) or choices.FOR_SPLIT.match(behind):
+        return False
     if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
         return True
     if found["symbol"] == "n" and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
@@ -146,7 +160,7 @@ def is_sigma(sight: Sight) -> object:
 
 def is_found_value(sight: Sight) -> object:
     """`symbol = number` closing an inline formula, in a sentence about an outcome."""
-    if sight.formula is None:
+    if sight.formula is None or choices.DISTRIBUTION.search(sight.text[max(0, sight.formula[0] - REACH) : sight.formula[0]].replace("\n", " ")):
         return False
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
@@ -210,7 +224,9 @@ def is_share(sight: Sight) -> object:
     """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
     if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
         return True
-    return sight.prose and sight.literal.percent and re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:])
+    if sight.integer and sight.prose and not sight.literal.percent and COUNT_WITH_SHARE.match(sight.after):
+        return True
+    return sight.prose and sight.literal.percent and (re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:]) or cues.SOME_OF_THEM.search(sight.lead))
 
 
 def is_comparison(sight: Sight) -> object:
@@ -218,4 +234,4 @@ def is_comparison(sight: Sight) -> object:
     if not sight.prose or sight.literal.words:
         return False
     by = sight.lead.rstrip(" $\u00a0").endswith(" by")
-    return cues.COMPARATIVE.match(sight.after) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))
+    return cues.COMPARATIVE.match(sight.after) or (sight.literal.percent and re.match(r"[\s\u00a0$]+(?:fewer|more|less)\s+[a-z]", sight.after)) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

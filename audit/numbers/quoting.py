@@ -7,12 +7,12 @@ from bisect import bisect_left, bisect_right
 
 from audit.numbers import cues
 from audit.numbers.sight import Sight
-from audit.numbers.stream import ARGUMENT, CITE, REF
+from audit.numbers.stream import ARGUMENT, CITE, REF, SEAM
 from audit.numbers.tables import in_table, is_quoted_row
 
 __all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
 
-PARAGRAPH, SENTENCES = 900, 5
+PARAGRAPH, NOTE, SENTENCES = 900, 600, 5
 NAME = r"[A-Z][\w'\u2019-]+"
 IN_TEXT = re.compile(
     rf"\([^()]{{0,200}}?\b{NAME},?\s(?:(?:and|&|et)[^()]{{0,40}}?)?,?\s?(?:19|20)\d\d[a-z]?[^()]{{0,200}}\)|\b{NAME}(?:,?\s+et\s+al\.?,?|\s+and\s+{NAME}|\s*&\s*{NAME})?\s*\((?:19|20)\d\d[a-z]?\)"
@@ -23,18 +23,19 @@ OTHERS = re.compile(
     rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
 )
 """Words by which a writer hands over to others, for as long as nobody else speaks."""
+CITED = re.compile(CITE)
 RELATIVE = re.compile(rf"{CITE},?\s+(?:who|which|where)\b[^,;]*$")
 STUDY = re.compile(r"\b(?:stud(?:y|ies)|analys[ei]s|survey|paper|trial|report|work|review)\b")
 USED_TO = re.compile(rf"{CITE}\s*\)?,?\s*(?:in order\s+)?to\s+[a-z]+")
 REPORTS = re.compile(rf"(?:{CITE}|\b{NAME}(?:\s+et\s+al\.?[\s\\]*,?|\s+and\s+{NAME})?\s*\((?:19|20)\d\d[a-z]?\))[\s)\]]*(?:\w+ly\s+|also\s+)?(?:report|f[oi]und|finds|estimat|calculat|obtain|measur|deriv|g[ai]ve|show|identif|determin|conclu|infer|predict|noted|quot|claim|observ|record|constrain)\w*\b")
 """A cited author as the subject of a finding."""
-METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|correction|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er|programm?e?|codes?|formula|equation|protocol|approach|recipe|guidelines?|technique|implementation)(?:\s+(?:of|by|from))?\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)|^\W*(?:Following|Using|Adopting|Applying|Employing)\b[^,;]{{0,90}}{CITE}")
+METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|corrections?|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er|programm?e?|codes?|formula|equation|protocols?|approach(?:es)?|recipe|guidelines?|techniques?|implementations?|mechanisms?|strateg(?:y|ies)|frameworks?|practices|outliers?|loss)(?:\s+(?:of|by|from))?\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)|^\W*(?:Following|Using|Adopting|Applying|Employing)\b[^,;]{{0,90}}{CITE}")
 """A citation of the method by which one's own number was found, or beside one's own table."""
 WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 TURNS = re.compile(r";|\b(?:while|whereas|but|however|although|unlike)\b|\n\n")
 """Where another may begin to speak."""
 PRONOUN = re.compile(r"\W*(?:It|They|Their|Its|He|She|The authors|These authors)\b")
-AGREES = re.compile(r"\b(?:as (?:much|many|high|low|large|fast|often) as|exceeds?|surpass\w*|outperform\w*|close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
+AGREES = re.compile(r"\b(?:correspond\w*|as (?:much|many|high|low|large|fast|often) as|exceeds?|surpass\w*|outperform\w*|close to|near the|agree\w*|consistent with|in line with|similar to|accepted|literature value|(?:above|below|over|under) the)\b")
 OUTDONE = re.compile(r"\b(?:than|against|versus|vs|compared (?:to|with))\b[^.]*\d")
 POINTS_HERE = re.compile(r"\b(?:table|figure|fig\.|tab\.|appendix)\b", re.IGNORECASE)
 SETS_AGAINST = re.compile(r"\b(?:than|against|above|below|over|unlike|while|whereas|but|agree\w*|close to|near|consistent|compar\w+|in line|similar\w*)\b")
@@ -67,10 +68,19 @@ def is_attributed(sight: Sight) -> bool:
     return bool(subjects) and not cues.OWN.search(told[subjects[-1].end() :]) and not TURNS.search(told, subjects[-1].end())
 
 
+def cites_aside_of_notes(sight: Sight, start: int, end: int) -> bool:
+    """Whether a stretch of running text cites, apart from its footnotes."""
+    if "footnote" in sight.frame.inside or sight.literal.stream != "main":
+        return cites(sight, start, end)
+    main = sight.reading.main
+    noted = sight.page.once("noted", lambda: [place.start() for place in CITED.finditer(sight.text) if "footnote" not in main.frame(place.start()).inside])
+    return bisect_left(noted, start) < bisect_left(noted, end) or stands(sight, IN_TEXT, start, end)
+
+
 def reviews(sight: Sight) -> bool:
     """Whether the paragraph cites others before the sentence, in an introduction, or with no word of this work from end to end."""
     start = paragraph_start(sight)
-    if sight.section == "result" or not cites(sight, start, sight.span[0]):
+    if sight.section in ("result", "method") or not cites_aside_of_notes(sight, start, sight.span[0]):
         return False
     return sight.section == "background" or sight.page.once(("review", start), lambda: speaks_of_others_only(sight, start))
 
@@ -123,8 +133,17 @@ def cites(sight: Sight, start: int, end: int) -> bool:
 
 
 def sentence_cites(sight: Sight) -> bool:
-    """Whether the sentence holds a citation."""
-    return bool(sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span)))
+    """Whether the sentence holds a citation, or one stands behind the footnote that ends it."""
+    return bool(sight.page.once(("cites", sight.span), lambda: cites(sight, *sight.span) or cites_behind_note(sight)))
+
+
+def cites_behind_note(sight: Sight) -> bool:
+    """Whether a citation follows the footnote that the sentence ends with, or is."""
+    end = sight.span[1]
+    if sight.text[end - 1 : end] != SEAM:
+        return False
+    inside, _, behind = sight.text[end : end + NOTE].partition(SEAM)
+    return inside.lstrip().startswith(CITE) or behind.lstrip().startswith(CITE)
 
 
 def paragraph_start(sight: Sight) -> int:

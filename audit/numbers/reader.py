@@ -14,6 +14,7 @@ __all__ = ["read"]
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
 ROW_SPACE = re.compile(r"\s*\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
 TRIM = re.compile(r"\s*\([lr]*\)\s*")  # between \cmidrule and its columns
+RUN_IN = re.compile(r"\s*(?:\\(?:noindent|indent|medskip|smallskip|bigskip|item|par)\s*)*\\textbf\s*")
 DOCUMENT = re.compile(r"\\begin\s*\{document\}")
 KNOWN = macros.COMMANDS.keys() | macros.ENVIRONMENTS.keys()
 MATH_COMMANDS = {"(": "inline", "[": "display"}
@@ -94,9 +95,16 @@ class Reader(Stack):
             self.note(closed, body)
         elif not (closed.name in macros.SILENT and closed.name not in macros.SEAMS):
             self.emit(SEAM if closed.name in macros.SEAMS else ARGUMENT, token.start, 0)
-        if closed.name.rstrip("*") in macros.SECTIONS and closed.kind == "argument":
-            self.reading.sections.append((self.reading.main.length, body))
+        rank = macros.SECTIONS.get(closed.name.rstrip("*"))
+        if rank is not None and closed.kind == "argument" and (closed.name != "textbf" or self.runs_in(closed, body)):
+            self.reading.sections.append((self.reading.main.length, body, rank))
         self.expect(closed.name, closed.rest, closed.rest_class)
+
+    def runs_in(self, bold: Frame, body: str) -> bool:
+        """Whether bold words stand as a head at the start of a line: `\\textbf{Methods.}`, `\\noindent\\textbf{Data:}`."""
+        line = self.source[self.source.rfind("\n", 0, bold.start) + 1 : bold.start]
+        following = self.source[bold.start + len(body) + 2 :][:1]
+        return len(body) < 60 and (body.rstrip()[-1:] in (".", ":") or following == ":") and RUN_IN.fullmatch(line) is not None
 
     def take_bare(self, token: Token, name: str, letters: str, opaque: str) -> bool:
         """An argument without braces: `\\vskip 3pt`, `\\input file`, `\\setlength\\parskip`."""

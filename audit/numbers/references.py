@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from audit.numbers import cues
+from audit.numbers.macros import SECTIONS
 from audit.numbers.sight import Sight
 from audit.numbers.stream import CELL, CITE
 from audit.numbers.tables import in_table
@@ -54,7 +55,15 @@ def is_year(sight: Sight) -> object:
     literal = sight.literal
     if in_definition(sight) and sight.before.strip() == "" or re.match(r"\s*\(\d+(?:[.,]\d+)?\s*%", sight.after):
         return False
+    if cues.AVERAGED.search(sight.before[-40:]):
+        return False
+    if sight.integer and re.fullmatch(r"(?:1[89]|20)\d0", literal.text) and re.match(r"['\u2019]?s\b", sight.after):
+        return True
+    if sight.integer and re.fullmatch(r"(?:19|20)\d\d", literal.text) and re.search(r"\b[A-Z][a-z]+[\s\u00a0]$", sight.before[-20:]) and re.match(r"\s*(?:[;,)]|$)", sight.after):
+        return True
     if sight.integer and len(literal.text) == 2 and cues.YEAR_RANGE.search(sight.before[-10:]):
+        return True
+    if sight.integer and re.fullmatch(r"20\d\d", literal.text) and cues.YEAR_RANGE.search(sight.before[-10:]) and not cues.PHYSICAL.match(sight.after):
         return True
     if sight.integer and re.fullmatch(r"1[5-7]\d[1-9]", literal.text) and cues.EARLY_YEAR.search(sight.before[-24:]) and cues.YEAR_AFTER.match(sight.after):
         return True
@@ -66,6 +75,8 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
+    if re.search(r"\b[Ee]xclud(?:ed|es?|ing)\s$", sight.before[-12:]) and not cues.COUNTED.match(sight.after) and not cues.PLURAL.match(sight.after):
+        return True
     if cues.PROPER.search(sight.before[-24:]) or re.search(r"\b[A-Z][a-z]+\sof\s$", sight.before[-24:]):
         return True
     if cues.YEAR_PLACE.search(sight.before[-8:]) and not cues.COUNTED.match(sight.after):
@@ -161,7 +172,9 @@ def is_identifier(sight: Sight) -> object:
 def is_enumeration(sight: Sight) -> object:
     if sight.frame.kind == "option" and sight.frame.name == "item":
         return True
-    if sight.integer and len(sight.literal.plain) == 1 and re.search(r"[;:]\s*$", sight.before[-3:]) and re.match(r"\)\s", sight.after):
+    if sight.frame.name != "textbf" and sight.frame.name.rstrip("*") in SECTIONS and sight.frame.kind == "argument" and not sight.before.strip() and re.fullmatch(r"\d{1,2}(?:\.\d{1,2})*\.?", sight.literal.text):
+        return True  # a section's typed number
+    if sight.integer and len(sight.literal.plain) == 1 and re.match(r"\)\s", sight.after) and (re.search(r"[;:]\s*$", sight.before[-3:]) or (re.search(r"(?:,|and)\s*$", sight.before[-5:]) and re.search(r"[:;]\s*1\)\s", sight.sentence))):
         return True
     return (
         sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from audit.numbers import cues
@@ -40,6 +40,21 @@ def kind_of_section(title: str) -> str:
     return next((kind for kind, cue in kinds.items() if cue.search(title)), "")
 
 
+def kinds_of_sections(reading: Reading) -> Iterator[str]:
+    """What each section is about: by its own title, or by that of the section it is part of."""
+    above: list[tuple[int, str]] = []
+    for _, title, rank in reading.sections:
+        while above and above[-1][0] >= rank:
+            above.pop()
+        kind, whole = kind_of_section(title), above[-1][1] if above else ""
+        if kind == "method" and cues.FOUND_TITLE.search(title):
+            kind = whole = ""  # `Methods and results`
+        elif not kind or (kind == "result" and whole == "method" and not cues.FOUND_TITLE.search(title)):
+            kind = whole
+        above.append((rank, kind))
+        yield kind
+
+
 class Page:
     """One stream of a reading, with what the numbers of a sentence share."""
 
@@ -48,6 +63,7 @@ class Page:
         ends = [match.span() for match in SENTENCE_END.finditer(text)]
         self.stops, self.starts = [start for start, _ in ends], [end for _, end in ends]
         self.formulas = [start for start, _, _ in reading.formulas]
+        self.sections, self.kinds = [start for start, _, _ in reading.sections], list(kinds_of_sections(reading))
         self.memo: dict[object, Any] = {}
 
     def once(self, question: object, find: Callable[[], Any]) -> Any:
@@ -117,7 +133,7 @@ class Sight:
     @Lazy
     def claims(self) -> bool:
         """Whether the sentence speaks of an outcome."""
-        return self.says(cues.CLAIM)
+        return self.says(cues.CLAIM) and self.page.once(("claims", self.span), lambda: bool(cues.CLAIM.search(cues.NO_CLAIM.strip(self.sentence))))
 
     @Lazy
     def formula(self) -> tuple[int, int, str] | None:
@@ -158,8 +174,8 @@ class Sight:
     @Lazy
     def section(self) -> str:
         """`references`, `method`, `background`, `result` or nothing: what the title of the section around says it is about."""
-        index = bisect_right(self.reading.sections, (self.literal.start, "\uffff")) - 1 if self.literal.stream == "main" else -1
-        return self.page.once(index, lambda: kind_of_section(self.reading.sections[index][1] if index >= 0 else ""))
+        index = bisect_right(self.page.sections, self.literal.start) - 1 if self.literal.stream == "main" else -1
+        return self.page.kinds[index] if index >= 0 else ""
 
     @Lazy
     def round(self) -> bool:

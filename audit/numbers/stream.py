@@ -128,8 +128,8 @@ class Reading:
     """Commands that stand as another's argument without braces (`\\def\\x`, `\\setlength\\parskip`)."""
     passed: list[Unread] = field(default_factory=list)
     """Lines that TeX never typesets: dead branches, what follows the end of the document."""
-    sections: list[tuple[int, str]] = field(default_factory=list)
-    """Where in `main` a section begins, and its title."""
+    sections: list[tuple[int, str, int]] = field(default_factory=list)
+    """Where in `main` a section begins, its title and its rank (0 the highest)."""
     headers: dict[int, list[str]] = field(default_factory=dict)
     """Cells of the last header row of each table, by where it begins in `main`."""
     unread: list[Unread] = field(default_factory=list)

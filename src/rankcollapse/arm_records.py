@@ -101,8 +101,9 @@ class WeakRow(Frozen):
 
     skip: Quantity
     recovered: Quantity
-    """By the rank rule, which chooses."""
+    """By the rank rule."""
     effective: Quantity
+    """With the residual back too: these choose, since a rank that wanders at the collapse says nothing of a scale."""
 
 
 class HingeChecks(Frozen):

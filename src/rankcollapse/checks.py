@@ -31,13 +31,12 @@ def name_scale(skip: float) -> str:
     return f"weak_{skip:g}"
 
 
-def choose_weak(recovered: Mapping[float, Sequence[bool]], effective: Mapping[float, Sequence[bool]]) -> float:
-    """The scale of the grid at which the share of collapses that recover by rank is nearest a half.
+def choose_weak(effective: Mapping[float, Sequence[bool]]) -> float:
+    """The scale of the grid at which the share of collapses that recover effectively is nearest a half; ties go to the smaller scale.
 
-    Ties go to where the share that recovers effectively is nearest too, since a rank may come back alone for a while; then to the smaller scale.
+    A rank wanders in a collapse and may come back alone for a while: it cannot choose a scale.
     """
-    half = Fraction(1, 2)
-    return min(sorted(recovered), key=lambda skip: (abs(share(recovered[skip]) - half), abs(share(effective[skip]) - half)))
+    return min(sorted(effective), key=lambda skip: abs(share(effective[skip]) - Fraction(1, 2)))
 
 
 def in_band(flags: Sequence[bool], low: float, high: float) -> bool:

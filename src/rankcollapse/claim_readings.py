@@ -120,7 +120,7 @@ def divide(key: str, reading: Quantity, main: Quantity) -> Quantity:
     level = SUMMARIES["median"](values_of(key, main)) if main.values else 0.0
     if not level:
         raise Refusal("claims", f"{key}: main has nothing to compare with", expected="values other than 0", observed=str(main.values))
-    return summarise([value / level for value in values_of(key, reading)], 2)
+    return summarise([value / level for value in values_of(key, reading)], 1).model_copy(update={"style": "scientific"})
 
 
 def summarise(values: Sequence[float], digits: int) -> Quantity:

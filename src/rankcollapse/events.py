@@ -1,7 +1,7 @@
 """Detection, settling and recovery: pure functions of a trajectory, with thresholds given, never built in.
 
 Rules of the source paper, appendix A, with medians over measurements instead of steps: collapsed below a share of the
-healthy rank; settled at the first measurement at least `after` steps later whose trailing median is still below it;
+healthy rank; settled at the first measurement at least `after` steps later whose trailing median is still below it, unless it healed before;
 recovered at the end of the first trailing window whose median reaches the recovery threshold and stays for `hold`
 further measurements. A rank at floor (its residual is rounding error) counts as collapsed.
 """
@@ -37,8 +37,7 @@ class Settled:
     window: int
 
     def __call__(self, steps: Sequence[int], ranks: Sequence[float]) -> bool:
-        detected = find_collapse(steps, ranks, self.threshold, self.start)
-        return detected is not None and find_settled(steps, ranks, self.threshold, detected, self.after, self.window) is not None
+        return find_lasting(steps, ranks, self.threshold, self.start, self.after, self.window) is not None
 
 
 def collapsed_rank(ranks: Sequence[float], at_floor: Sequence[bool]) -> list[float]:
@@ -61,6 +60,29 @@ def find_settled(steps: Sequence[int], ranks: Sequence[float], threshold: float,
     medians = trailing_medians(ranks, window)
     due = steps[detected] + after
     return next((i for i, step in enumerate(steps) if step >= due and medians[i] is not None and medians[i] < threshold), None)
+
+
+def find_healed(ranks: Sequence[float], threshold: float, detected: int, window: int) -> int | None:
+    """Index of the end of the first whole window after a detection of which no measurement is below the threshold."""
+    ends = range(detected + window, len(ranks))
+    return next((i for i in ends if min(ranks[i + 1 - window : i + 1]) >= threshold), None)
+
+
+def find_lasting(
+    steps: Sequence[int], ranks: Sequence[float], threshold: float, start: int, after: int, window: int
+) -> tuple[int, int] | None:
+    """Indices of the detection and of the settling of the first collapse that settles; None without one.
+
+    A dip that healed before, such as the end of a healthy network's early one, is not where the collapse was detected.
+    """
+    while (detected := find_collapse(steps, ranks, threshold, start)) is not None:
+        settled, healed = find_settled(steps, ranks, threshold, detected, after, window), find_healed(ranks, threshold, detected, window)
+        if settled is not None and (healed is None or settled < healed):
+            return detected, settled
+        if healed is None:
+            return None
+        start = steps[healed]
+    return None
 
 
 def find_recovery(series: Sequence[tuple[Sequence[float], float]], window: int, hold: int) -> int | None:

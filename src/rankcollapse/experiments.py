@@ -171,13 +171,10 @@ def judge_grid(scale: Scale, seeds: int, driven: Sequence[Trajectory], low: floa
 def settle(trajectory: Trajectory, scale: Scale, low: float, high: float) -> tuple[bool, bool]:
     """Whether a driver's collapse settled, and whether its trailing median then stayed below recovery."""
     series, rule = ranks(trajectory), scale.rules
-    detected = rules.find_collapse(trajectory.step, series, low, scale.driver.warm)
-    if detected is None:
+    found = rules.find_lasting(trajectory.step, series, low, scale.driver.warm, rule.settle_after, rule.settle_window)
+    if found is None:
         return False, False
-    settled = rules.find_settled(trajectory.step, series, low, detected, rule.settle_after, rule.settle_window)
-    if settled is None:
-        return False, False
-    later = rules.trailing_medians(series, rule.recover_window)[settled:]
+    later = rules.trailing_medians(series, rule.recover_window)[found[1] :]
     return True, all(value is not None and value < high for value in later)
 
 
@@ -192,10 +189,10 @@ def joined_trajectory(first: Trajectory, then: Trajectory) -> Trajectory:
 def find_event(seed: int, driven: Trajectory, healthy: Trajectory, low: float, scale: Scale) -> Event | None:
     """The settled collapse of a driver, or None."""
     series, rule = ranks(driven), scale.rules
-    detected = rules.find_collapse(driven.step, series, low, scale.driver.warm)
-    settled = None if detected is None else rules.find_settled(driven.step, series, low, detected, rule.settle_after, rule.settle_window)
-    if settled is None:
+    found = rules.find_lasting(driven.step, series, low, scale.driver.warm, rule.settle_after, rule.settle_window)
+    if found is None:
         return None
+    detected, settled = found
     beside = healthy.loss[healthy.step.index(driven.step[settled])]
     return Event(
         seed=seed, detected=driven.step[detected], saved=driven.step[settled], skip_at_collapse=driven.skip[detected],

@@ -50,8 +50,8 @@ def check_set(provenance: Provenance, scale: Scale, role: Role, calibration: Cal
     results = train_named(bench, "branches", runs)
     verdicts = {run.name: judge(results[run.name][0], own, scale) for run in runs}
     rows = judge_grid(grid, sites, verdicts)
-    flags, effective = ({skip: getattr(row, rule).values or () for skip, row in zip(grid, rows, strict=True)} for rule in ("recovered", "effective"))
-    weak = choose_weak(flags, effective)
+    flags = {skip: row.effective.values or () for skip, row in zip(grid, rows, strict=True)}
+    weak = choose_weak(flags)
     return Checks(
         provenance=provenance, role=role, depth=bench.setting.shape.depth, floor=floor,
         settled=tuple(site.seed for site in sites), unsettled=tuple(run.seed for run in drivers if run not in settled),

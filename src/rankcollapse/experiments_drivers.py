@@ -81,7 +81,10 @@ def find_dip(seed: int, driven: Trajectory, low: float, scale: Scale) -> Dip | N
 
 
 def leave_set(provenance: Provenance, scale: Scale, role: Role, calibration: RoleCalibration, seeds: Sequence[int], folder: str) -> Intact:
-    """Train the drivers that leave the skip connection intact, and look for collapses in the uncentred rank."""
+    """Train the drivers that leave the skip connection intact, and look for collapses in the uncentred rank.
+
+    The threshold is that of the collapse, as in the source paper: no rank is below 1, where a share of the uncentred rank may lie.
+    """
     if DETECTOR not in scale.study.intact.readings:
         raise Refusal("params.yaml", "drivers with the skip intact are not read as they must be", expected=f"{DETECTOR} in study.intact.readings")
     bench = set_up(f"intact {role}", scale, int(calibration.depth.value), calibration.healthy_q, folder, provenance)
@@ -90,11 +93,12 @@ def leave_set(provenance: Provenance, scale: Scale, role: Role, calibration: Rol
     warm, driven = runs[: len(seeds)], runs[len(seeds) :]
     refuse_diverged(bench, seeds, [results[run.name] for run in warm])
     level = fmean(median(results[run.name][0].extra[DETECTOR][-scale.rules.settle_window :]) for run in warm)
+    low = float(calibration.collapse_threshold.value)
     names = dict.fromkeys(run.name.split("/")[0] for run in driven)
     groups = {arm: [results[run.name][0] for run in driven if run.name.startswith(f"{arm}/")] for arm in names}
     return Intact(
-        provenance=provenance, role=role, depth=int(calibration.depth.value), healthy_rank=level, threshold=scale.rules.collapse * level,
-        arms=tuple(judge_intact(arm, trajectories, scale, scale.rules.collapse * level) for arm, trajectories in groups.items()),
+        provenance=provenance, role=role, depth=int(calibration.depth.value), healthy_rank=level, threshold=low,
+        arms=tuple(judge_intact(arm, trajectories, scale, low) for arm, trajectories in groups.items()),
         warm=describe_arms(warm, results), runs=describe_arms(driven, results),
     )  # fmt: skip
 
@@ -104,7 +108,6 @@ def judge_intact(arm: str, trajectories: Sequence[Trajectory], scale: Scale, low
     detected, settled, rule = [], [], scale.rules
     for trajectory in trajectories:
         series = trajectory.extra[DETECTOR]
-        place = rules.find_collapse(trajectory.step, series, low, scale.driver.warm)
-        detected.append(place is not None)
-        settled.append(place is not None and rules.find_settled(trajectory.step, series, low, place, rule.settle_after, rule.settle_window) is not None)
+        detected.append(rules.find_collapse(trajectory.step, series, low, scale.driver.warm) is not None)
+        settled.append(rules.find_lasting(trajectory.step, series, low, scale.driver.warm, rule.settle_after, rule.settle_window) is not None)
     return IntactArm(arm=arm, detected=count(detected), settled=count(settled))

@@ -175,10 +175,14 @@ def term_push(
     """A term's value per block (L, M), and the gradient (L, M, N, D) of each on the stream after its own block.
 
     `start` (L * M * B, D) are top directions to begin from: eight power steps find them alone only where the spread is collapsed.
+    A sequence at floor gets no push: its spread is rounding error, and the gradient, as one over that spread, would drown all others.
     """
     stream = passed.stream.detach().requires_grad_()
     values = block_terms([kind] * stream.shape[1], stream, sequences, torch.full_like(stream[0, :, 0, 0], healthy), start)
-    return values.detach(), torch.autograd.grad(values.sum(), stream)[0]
+    push = torch.autograd.grad(values.sum(), stream)[0]
+    matrices = stream.detach().reshape(-1, stream.shape[2] // sequences, stream.shape[3])
+    alive = compute_residual(matrices) >= FLOOR_FACTOR * torch.finfo(stream.dtype).eps
+    return values.detach(), torch.where(alive[:, None, None], push.view_as(matrices), 0.0).view_as(push)
 
 
 def slice_norms(gradients: list[torch.Tensor], width: int) -> dict[str, torch.Tensor]:

@@ -104,6 +104,7 @@ def value_controls(cell: Cell) -> Values:
     last = [max(steps_below(run, low), default=0) for run in runs]
     return {
         "controls.dipped_early": tuple(int(bool(steps_below(run, low))) for run in runs),
+        "controls.last_dip": tuple(last),
         "controls.last_dip_over_ramp_start": tuple(step / start for step in last),
         "controls.recovered_over_ramp_start": tuple(find_stay(run, cell.threshold) / start for run in runs),
     }

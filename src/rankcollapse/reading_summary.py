@@ -8,6 +8,7 @@ from statistics import fmean
 from audit.records import Refusal
 from rankcollapse.path_rules import LEAST
 from rankcollapse.reading_values import list_errors, make_columns, value_end, value_event
+from rankcollapse.records import Event
 from rankcollapse.records_readings import BranchEnd
 from rankcollapse.seed_cells import Cell, Values, share_of
 
@@ -29,9 +30,16 @@ def value_collapses(cell: Cell) -> Values:
         "collapse.at_floor": tuple(int(event.at_floor) for event in events),
         "collapse.loss": tuple(event.loss for event in events),
         "collapse.gap": tuple(event.loss_gap for event in events),
+        "collapse.gap_at_detection": tuple(gap_at_detection(event, cell) for event in events),
         "collapse.gap_over_unigram_gap": tuple(share_of(row.collapsed.loss - row.healthy.loss, unigram - row.healthy.loss) for row in read),
         "collapse.loss_minus_unigram": tuple(row.collapsed.loss - unigram for row in read),
     }
+
+
+def gap_at_detection(event: Event, cell: Cell) -> float:
+    """Loss of a driver above its healthy control's where its collapse was first seen, nats."""
+    run = cell.driver(event.seed).trajectory
+    return run.loss[run.step.index(event.detected)] - cell.control(event.seed).near(event.detected)
 
 
 def value_paths(cell: Cell) -> Values:
@@ -53,6 +61,7 @@ def value_ends(cell: Cell) -> Values:
     values: Values = {}
     for arm, rows in ends.items():
         values |= {f"{arm}.{name}": own for name, own in make_columns([value_end(row, healthy) for row in rows.values()]).items()}
+        values[f"{arm}.loss_minus_unigram_end"] = tuple(row.state.loss - cell.readings.unigram_loss for row in rows.values())
         if forces := tuple(row.rho for row in rows.values() if row.rho is not None):
             values[f"force.{arm}.rho_end"] = forces
     for name, (strong, weak) in FORCES.items():

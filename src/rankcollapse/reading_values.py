@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log10
 from statistics import fmean, median
 
@@ -25,7 +25,15 @@ def value_event(event: EventReadings, replays: Sequence[ReplayRow], recover: flo
     for replay in replays:
         above = replay.rank >= recover and not replay.at_floor
         values[f"path.{names[replay.skip]}.rank_above_after_{replay.updates}"] = float(above)
-    return values
+    return values | name_looks(values, {replay.updates for replay in replays})
+
+
+def name_looks(values: Mapping[str, float], updates: Collection[int]) -> dict[str, float]:
+    """The first and the last look at each replayed switch under names that no scale's numbers of updates change."""
+    if not updates:
+        return {}
+    ends = {f"_after_{number}": f"_after_{name}" for name, number in (("first", min(updates)), ("last", max(updates)))}
+    return {key.replace(old, new): value for old, new in ends.items() for key, value in values.items() if key.endswith(f"rank_above{old}")}
 
 
 def value_path(event: EventReadings) -> dict[str, float]:
@@ -90,6 +98,8 @@ def value_state(event: EventReadings) -> dict[str, float]:
         "entropy.collapsed": fmean(collapsed.entropy.rows),
         "entropy.healthy": fmean(event.healthy.entropy.rows),
         "state.healthy_at_floor.loss": floor.loss,
+        "state.healthy_at_floor.grad_norm": floor.gradient_norm,
+        "state.collapsed.grad_norm": collapsed.gradient_norm,
         "state.healthy_at_floor.loss_minus_collapsed": floor.loss - collapsed.loss,
         "state.healthy_at_floor.grad_norm_over_collapsed": floor.gradient_norm / max(collapsed.gradient_norm, path_rules.LEAST),
         "order.collapsed": median(event.order.spearman),

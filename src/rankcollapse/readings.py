@@ -183,7 +183,7 @@ def measure_readings(
         low, high = saved[f"event-{seed}"], saved[f"control-{seed}"]
         rows.append(reader.read_event(seed, low, high, skips, torch.Generator().manual_seed(seed)))
         aged += [reader.read_aged(seed, low, left[name]) for name in paused_names(seed, treated) if name in left]
-    runs = [run for run in treated.branches if f"{run.arm}-{run.seed}" in left]
+    runs = [run for run in treated.branches if f"{run.arm}-{run.seed}" in left and run.diverged_at is None]
     return Readings(
         provenance=provenance, role=role, depth=drivers.depth, floor=drivers.floor, weak_scale=weak, unigram_loss=reader.unigram_loss(),
         events=tuple(rows), ends=tuple(reader.read_end(run, left[f"{run.arm}-{run.seed}"]) for run in runs), aged=tuple(aged),

@@ -118,8 +118,11 @@ def value_arms(arms: dict[str, list[Outcome]], threshold: float) -> Values:
 
 
 def value_matched(arms: dict[str, list[Outcome]]) -> Values:
-    """Of every branch with a term, whether the loss it added at first was within a tenth of its target."""
-    rows = [branch.row for branches in arms.values() for branch in branches if branch.row.term != "none"]
+    """Of every clipped branch with a term, whether the loss it added at first was within a tenth of its target.
+
+    An unclipped one adds the same loss at first as its clipped twin, and would count that a second time.
+    """
+    rows = [branch.row for branches in arms.values() for branch in branches if branch.row.term != "none" and not branch.row.exempt]
     flags = tuple(int(abs(row.first_added - row.added_target) <= MATCHED * row.added_target) for row in rows)
     return {"treat.matched_within_tenth": flags} if rows else {}
 

@@ -43,6 +43,7 @@ def value_events(drivers: Drivers) -> Values:
         "driven": seeds,
         "settled": [event.seed for event in drivers.events],
         "dips": [dip.seed for dip in drivers.dips],
+        "healed": [dip.seed for dip in drivers.dips if dip.healed],
         "unsettled": drivers.unsettled,
     }
     return {f"events.{name}": tuple(int(seed in chosen) for seed in seeds) for name, chosen in groups.items()}

@@ -90,10 +90,10 @@ def test_costs_follow_from_the_parameters(scale):
 
 
 def test_the_laptop_affords_it():
-    """At laptop values the whole study is between 100 and 130 thousand network-steps, 45 to 65 % of them in the deeper stack."""
-    tables = list_study(at_scale("laptop"), SEEDS)
+    """At laptop values the whole study, six seeds in the main set, is at most 170 thousand network-steps, 45 to 65 % of them in the deeper stack."""
+    tables = list_study(at_scale("laptop"), SEEDS | {"main": 6})
     deep = count_steps([table for table in tables if table.role == "deep"]) / count_steps(tables)
-    assert 100_000 <= count_steps(tables) <= 130_000 and 0.45 < deep < 0.65
+    assert 140_000 <= count_steps(tables) <= 170_000 and 0.45 < deep < 0.65
 
 
 def test_one_more_seed_costs_its_own_runs():

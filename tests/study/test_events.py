@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankcollapse.events import Settled, collapsed_rank, find_collapse, find_recovery, find_settled, trailing_medians
+from rankcollapse.events import Settled, collapsed_rank, find_collapse, find_lasting, find_recovery, find_settled, trailing_medians
 
 DETECTION = {
     "never": ([0, 5, 10, 15], [4.0, 3.0, 2.5, 2.0], 0, None),
@@ -48,6 +48,26 @@ def test_settling(name):
 def test_settling_needs_a_full_window():
     """A due measurement with fewer than `window` values behind it has no median and settles nothing."""
     assert find_settled([0, 50, 100], [1.0, 1.0, 1.0], 1.5, 0, 50, 3) == 2
+
+
+LASTING = {
+    "from the first measurement below": ([4, 1, 1, 1, 1], (1, 3)),
+    "an early dip heals, and the collapse is what follows": ([1, 4, 4, 4, 4, 1, 1, 1, 1], (5, 7)),
+    "two measurements above do not restart it": ([4, 1, 4, 4, 1, 1, 1], (1, 5)),
+    "two dips and no collapse": ([1, 4, 4, 4, 1, 4, 4, 4], None),
+    "settled before it heals": ([1, 1, 1, 4, 4, 4], (0, 2)),
+    "ends before it settles": ([4, 4, 1, 1], None),
+    "never below": ([4, 4, 4], None),
+}
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_a_dip_that_heals_is_not_the_collapse(name):
+    """Settled 20 steps after the detection with a median of three; detected anew where a whole window is not below since."""
+    ranks, expected = LASTING[name]
+    steps = list(range(100, 100 + 10 * len(ranks), 10))
+    assert find_lasting(steps, ranks, 1.5, 90, 20, 3) == expected
+    assert Settled(threshold=1.5, start=90, after=20, window=3)(steps, ranks) == (expected is not None)
 
 
 RECOVERY = {

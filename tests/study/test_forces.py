@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from test_measure import BY_HAND, TOKENS, double, skips
 from rankcollapse import forces, synthetic
 from rankcollapse.blocks import compute_exact_q
 from rankcollapse.engine import Run
+from rankcollapse.measure import term_push
 from rankcollapse.model import token_losses
 from rankcollapse.terms import TERMS, block_terms, centre, compute_cosine, top_direction
 
@@ -53,6 +55,19 @@ def test_rho_at_the_weight_of_a_branch():
     assert once == pytest.approx(forces.read_forces(flatten(named), TOKENS, scale, SHAPE, TREATMENTS, HEALTHY, 0.1)["hinge_1x"].item())
     assert twice == pytest.approx(2 * once)
     assert forces.read_force(flatten(perturb(stack_weights([0]), 3)), TOKENS, scale, SHAPE, "hinge", HEALTHY, weight).item() != pytest.approx(once, rel=0.01)
+
+
+def test_a_sequence_at_floor_is_not_pushed():
+    """Of two sequences one is a common vector but for rounding: the other's push is as it was, and the rounding gets none."""
+    torch.manual_seed(0)
+    healthy = torch.randn(6, 4, dtype=torch.float64)
+    floored = torch.full((6, 4), 3.0, dtype=torch.float64) * (1 + 1e-15 * torch.randn(6, 4, dtype=torch.float64))
+    stream = torch.cat([healthy, floored]).view(1, 1, 12, 4)
+    _, push = term_push(SimpleNamespace(stream=stream), "hinge", HEALTHY, 2)
+    alone = term_push(SimpleNamespace(stream=stream[:, :, :6]), "hinge", HEALTHY, 1)[1]
+    assert not push[:, :, 6:].any() and torch.allclose(push[:, :, :6], alone / 2) and alone.norm() > 0
+    spread = torch.cat([healthy, 3.0 + 1e-9 * healthy]).view(1, 1, 12, 4)
+    assert term_push(SimpleNamespace(stream=spread), "hinge", HEALTHY, 2)[1][:, :, 6:].norm() > 1e8 * push.norm()
 
 
 def test_a_silent_term_has_no_force():

@@ -103,3 +103,4 @@ def test_controls(kind):
     found = ramp_summary.value_controls(make_cell(seeds=(1,), controls=(control(1, ranks),)))
     names = ("controls.dipped_early", "controls.last_dip_over_ramp_start", "controls.recovered_over_ramp_start")
     assert [found[name] for name in names] == [(value,) for value in expected]
+    assert found["controls.last_dip"] == (5 * expected[1],)

@@ -37,6 +37,8 @@ EXPECTED = {
     "path.switch_03.rank_above_after_4": 0.0,
     "path.switch_03.rank_above_after_20": 1.0,
     "path.switch_03.rank_above_after_50": 0.0,
+    "path.switch_03.rank_above_after_first": 0.0,
+    "path.switch_03.rank_above_after_last": 0.0,
     "path.switch_03.grad_norm": 4.0,
     "path.switch_03.residual": 0.01,
     "path.switch_1.qk_over_healthy": 2.0,
@@ -50,10 +52,19 @@ EXPECTED = {
     "entropy.healthy": 0.6,
     "state.healthy_at_floor.loss_minus_collapsed": 4.0,
     "state.healthy_at_floor.grad_norm_over_collapsed": 50.0,
+    "state.healthy_at_floor.grad_norm": 50.0,
+    "state.collapsed.grad_norm": 1.0,
     "order.collapsed": 0.95,
     "order.healthy": 0.2,
     "order.frequency": 0.2,
 }
+
+
+def test_the_first_and_the_last_look_at_a_replay():
+    """Whatever the numbers of updates; of the last of two looks, the rank is back."""
+    found = values.value_event(EVENT, REPLAYS[1::-1], 2.0)
+    assert (found["path.switch_03.rank_above_after_first"], found["path.switch_03.rank_above_after_last"]) == (0.0, 1.0)
+    assert not [key for key in values.value_event(EVENT, (), 2.0) if "rank_above_after" in key]
 
 
 @pytest.mark.parametrize("key", EXPECTED)

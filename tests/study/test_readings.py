@@ -63,8 +63,8 @@ def event(real):
 
 
 def measure(real, reader, **changes):
-    """The readings once more, of other drivers where given."""
-    drivers, treated = changes.get("drivers", real.records.drivers[ROLE]), real.records.treated[ROLE]
+    """The readings once more, of other drivers or branches where given."""
+    drivers, treated = (changes.get(name, getattr(real.records, name)[ROLE]) for name in ("drivers", "treated"))
     return readings.measure_readings(provenance("path"), ROLE, reader, drivers, treated, WEAK, real.states / ROLE / "drivers", real.states / ROLE / "ends")
 
 
@@ -108,6 +108,14 @@ def test_ends_and_delays_are_read(real, reader, record, left, event):
     assert all((row.rho is None) == (row.arm in ("untreated", "aged_decay_0")) for row in record.ends)
     assert [(row.seed, row.delay) for row in record.aged] == [(seed, delay) for seed in (0, 3) for delay in SCALE.study.delays]
     assert [bool(row.swaps) for row in record.aged] == [False, False, True] * 2
+
+
+def test_a_branch_that_diverged_has_no_end(real, reader, record, event):
+    """Its last state is not read, since what is not finite is no reading; the others are."""
+    treated = real.records.treated[ROLE]
+    broken = [row.model_copy(update={"diverged_at": 9}) if row.name == f"hinge_1x/{event.seed}" else row for row in treated.branches]
+    ends = measure(real, reader, treated=treated.model_copy(update={"branches": tuple(broken)})).ends
+    assert ends == tuple(row for row in record.ends if (row.arm, row.seed) != ("hinge_1x", event.seed)) and len(ends) == len(record.ends) - 1
 
 
 def test_the_reader_has_the_studys_probes(real, reader):

@@ -126,7 +126,8 @@ def test_matched_losses():
     """Within a tenth of the target, above or below; switches add nothing and do not count."""
     added = [("penalty_1x", 0.1, 0.109), ("penalty_4x", 0.4, 0.355), ("hinge_1x", 0.1, 0.091), ("cosine_1x", 0.1, 0.0)]
     rows = [branch(arm, 1, row={"term": "penalty", "added_target": target, "first_added": first}) for arm, target, first in added]
-    arms = recoveries.judge_arms(make_cell(branches=[*rows, branch("untreated", 1)]))
+    exempt = branch("hinge_1x_unclipped", 1, row={"term": "hinge", "added_target": 0.1, "first_added": 0.1, "exempt": True})
+    arms = recoveries.judge_arms(make_cell(branches=[*rows, exempt, branch("untreated", 1)]))
     assert recoveries.value_matched(arms) == {"treat.matched_within_tenth": (1, 0, 1, 0)}
     assert recoveries.value_matched({"untreated": arms["untreated"]}) == {}
 

@@ -67,11 +67,13 @@ def test_the_row_fixed_in_advance(kind):
 
 
 def test_what_became_of_the_drivers():
-    """Flags in the order of the drivers: seeds 1 and 2 settled, 5 dipped, 6 did nothing."""
+    """Flags in the order of the drivers: seeds 1 and 2 settled, 5 dipped and healed, 6 dipped and was still low at its end."""
     record = make_cell(unsettled=(5, 6)).drivers
     dip = Dip(seed=5, detected=15, measurements=1, lowest=1.2, healed=True)
-    assert value_events(record.model_copy(update={"dips": (dip,)})) == {
-        "events.driven": (1, 1, 1, 1), "events.settled": (1, 1, 0, 0), "events.dips": (0, 0, 1, 0), "events.unsettled": (0, 0, 1, 1),
+    low = dip.model_copy(update={"seed": 6, "healed": False})
+    assert value_events(record.model_copy(update={"dips": (dip, low)})) == {
+        "events.driven": (1, 1, 1, 1), "events.settled": (1, 1, 0, 0), "events.dips": (0, 0, 1, 1), "events.healed": (0, 0, 1, 0),
+        "events.unsettled": (0, 0, 1, 1),
     }  # fmt: skip
 
 
@@ -81,6 +83,7 @@ def test_collapses_in_numbers():
     found = reading_summary.value_collapses(cell)
     assert found["collapse.gap_over_unigram_gap"] == pytest.approx((8 / 9,)) and found["collapse.loss_minus_unigram"] == (-0.25,)
     assert (found["collapse.rank"], found["collapse.skip"], found["collapse.gap"], found["collapse.loss"]) == ((1.25,), (0.12,), (2.0,), (5.0,))
+    assert found["collapse.gap_at_detection"] == (2.0,)
     floored = make_cell(seeds=(1,))
     object.__setattr__(floored, "drivers", floored.drivers.model_copy(update={"events": (event(1, at_floor=True),)}))
     assert reading_summary.value_collapses(floored)["collapse.rank"] == (1.0,) and reading_summary.value_collapses(floored)["collapse.at_floor"] == (1,)
@@ -97,6 +100,7 @@ def test_ends_in_numbers():
     assert found["force.hinge_1x.rho_end"] == (0.1, 0.2) and "force.untreated.rho_end" not in found
     assert (found["hinge_1x.rank_end_first"], found["hinge_1x.rank_end_middle"], found["hinge_1x.rank_end_last"]) == ((4, 4), (2, 2), (1.5, 1.5))
     assert found["hinge_1x.rank_end_first_over_healthy"] == (1, 1) and found["hinge_1x.rank_end_last_over_healthy"] == (0.375, 0.375)
+    assert found["untreated.loss_minus_unigram_end"] == pytest.approx((-0.25, -0.25))
     assert found["untreated.entropy_start"] == pytest.approx((0.97, 0.97)) and found["untreated.entropy_end"] == pytest.approx((0.9, 0.95))
     assert found["untreated.entropy_change"] == pytest.approx((-0.07, -0.02))
 
