@@ -47,7 +47,7 @@ FAULTS = {
     "no study": ("    study:\n      delays: [50, 150, 300]\n", "    stud:\n      delays: [50, 150, 300]\n", "unknown key 'scales.laptop.stud' (and 1 more); expected study; found scales.laptop.stud; cure: write study"),
     "no arms": ("\narms:\n", "\narmes:\n", "unknown key 'armes' (and 1 more); expected arms; found armes; cure: write arms"),
     "arms of no event": ("few_events: 3", "few_events: 0", "arms.main.few_events is not valid; expected greater than or equal to 1; found 0"),
-    "no replays in order": ("replays: [4, 20]", "replays: [20, 4]", "scales.smoke.study.replays is not valid; expected different values, smallest first"),
+    "no replays in order": ("replays: [4, 20]", "replays: [20, 4]", "scales.laptop.study.replays is not valid; expected different values, smallest first"),
     "twin seeds of the development": ("development: [111, 112, 113, 114]", "development: [111, 111]", "seed_sets.development is not valid; expected each seed once (twice: 111)"),
     "twin seeds of a scale's replication": ("replication: [1, 2]", "replication: [1, 1]", "scales.smoke.seed_sets.replication is not valid; expected each seed once (twice: 1)"),
     "a set that is missing": ("  intact: [121, 122, 123] #", "  #", "key 'seed_sets.intact' is missing; expected seed_sets.intact; found no such key; cure: add it"),
