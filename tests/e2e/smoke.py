@@ -24,12 +24,13 @@ MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\
 """What this checkout's own runs and seals made, and a new history makes anew; `pilot` is over, and its seal and outcome stay."""
 
 TINY: dict[str, Any] = {
-    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 2, "depths.deep": 3, "batch": 4, "stack": 32,
-    "checkpoint_seconds": 0, "probe.rank_sequences": 4, "probe.gradient_sequences": 4, "optimiser.learning_rate": 1.0e-4,
-    "driver.warm": 20, "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.collapse": 0.35, "rules.recover": 0.4, "rules.effective": 0.01, "rules.settle_after": 10, "rules.settle_window": 2,
-    "rules.measure_loss": 2, "branches.loss_steps": 20, "branches.switch_steps": 20, "branches.ramp_steps": 20, "branches.after_ramp": 20, "branches.untreated_steps": 20,
-    "study.delays": [3, 6, 10], "study.near_floor": 3, "study.replays": [4, 20], "study.intact.ramp": 10, "study.intact.hold": 5,
-    "study.intact.gain_steps": 15, "study.bursts.start": 20, "study.bursts.updates": 5, "study.bursts.multipliers": [8], "study.bursts.after": 16,
+    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 3, "depths.deep": 4, "batch": 4, "stack": 32,
+    "checkpoint_seconds": 0, "probe.rank_sequences": 4, "probe.gradient_sequences": 4, "optimiser.learning_rate": 1.0e-4, "driver.warm": 20,
+    "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.collapse": 0.45, "rules.recover": 0.6,
+    "rules.settle_after": 10, "rules.settle_window": 2, "rules.measure_loss": 2, "branches.loss_steps": 24, "branches.switch_steps": 24,
+    "branches.ramp_steps": 10, "branches.after_ramp": 14, "branches.untreated_steps": 24, "study.delays": [3, 6, 10], "study.near_floor": 3,
+    "study.replays": [4, 20], "study.intact.ramp": 10, "study.intact.hold": 5, "study.intact.gain_steps": 15, "study.bursts.start": 20,
+    "study.bursts.updates": 5, "study.bursts.multipliers": [8], "study.bursts.after": 16,
 }  # fmt: skip
 """Budgets of a second. Networks that hardly learn keep the rank of their first weights, lose it without skip connection and have
 it back with it, whatever the seed: no test hangs on the luck of a young network."""
@@ -162,7 +163,7 @@ def register_smoke(repository: Repository) -> None:
 
 
 def begin(root: Path) -> Repository:
-    """This project's history up to the end of `pilot`, and on top of it the tracked files of this checkout, without what its runs made, at smoke scale."""
+    """This project's history up to the end of `pilot`, and on it the tracked files of this checkout, without what its runs made, at smoke scale."""
     asked = ("git", "log", "--diff-filter=A", "--format=%H", "--", "prereg/pilot.outcome.json")
     closed = subprocess.run(asked, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split()[-1]
     root.mkdir(parents=True)

@@ -10,7 +10,7 @@ import pytest
 from smoke import TEX, WITHOUT_TEX, Repository
 
 Change = Callable[[Repository], None]
-CITED = r"\val{main.both.switch_03.recovered_effective}"
+CITED = r"\val{main.both.events.settled}"
 
 
 def replaced(path: str, old: str, new: str) -> Change:
@@ -60,8 +60,8 @@ DATA, COLLAPSE, PATH = ("stages.data",), ("stages.collapse", "main", "shallow"),
 SMOKE = "params.yaml: scales.smoke."
 CASES = {
     "unknown key": Bad(replaced("params.yaml", "scale: smoke", "scale: smoke\nsclae: smoke"), DATA, ("params.yaml: unknown key 'sclae'", "cure: remove it or correct its spelling")),
-    "misspelt key": Bad(replaced("params.yaml", "{collapse: 0.35", "{colapse: 0.35"), DATA, ("params.yaml: unknown key 'scales.smoke.rules.colapse'", "expected collapse", "cure: write collapse")),
-    "depth 0": Bad(replaced("params.yaml", "{shallow: 2", "{shallow: 0"), DATA, (f"{SMOKE}depths.shallow is not valid", "expected greater than or equal to 1", "found 0")),
+    "misspelt key": Bad(replaced("params.yaml", "{collapse: 0.45", "{colapse: 0.45"), DATA, ("params.yaml: unknown key 'scales.smoke.rules.colapse'", "expected collapse", "cure: write collapse")),
+    "depth 0": Bad(replaced("params.yaml", "{shallow: 3", "{shallow: 0"), DATA, (f"{SMOKE}depths.shallow is not valid", "expected greater than or equal to 1", "found 0")),
     "duplicate seeds": Bad(replaced("params.yaml", "calibration: [5]", "calibration: [5, 5]"), DATA, ("params.yaml: seed_sets.calibration is not valid", "expected each seed once (twice: 5)")),
     "a number as text": Bad(
         replaced("params.yaml", "learning_rate: 0.0001", 'learning_rate: "1e-3"'), DATA, (f"{SMOKE}optimiser.learning_rate is not valid", "expected a valid number", "found '1e-3'")
@@ -78,7 +78,7 @@ CASES = {
     "an unknown role": Bad(lambda _: None, ("stages.collapse", "main", "middle"), ("role: no such role", "expected shallow or deep", "found middle")),
     "an unknown metric": Bad(unknown_metric, ("audit", "evaluate", "design", "--on", "results/summary/main.json"), ("results/summary/main.json", "both.hyst.ratoi", "ratio")),
     "an unknown key in the manuscript": Bad(
-        replaced("manuscript/paper.tex", CITED, r"\val{main.both.switch_03.recoverd}"), ("audit", "render"), ("A402 manuscript/paper.tex:", "both.switch_03.recoverd", "both.switch_03.recovered_effective"), code=1
+        replaced("manuscript/paper.tex", CITED, r"\val{main.both.events.setled}"), ("audit", "render"), ("A402 manuscript/paper.tex:", "both.events.setled", "both.events.settled"), code=1
     ),
     "no history": Bad(without_history, DATA, ("no git history to check the order in", "cure: clone the repository with its history")),
 }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from smoke import TEX, Repository
 
 Change = Callable[[Repository], None]
-CITED = r"\val{main.both.switch_03.recovered_effective} of"
+CITED = r"\val{main.both.events.settled} of"
 
 
 def change_digit(path: str, pattern: str) -> Change:

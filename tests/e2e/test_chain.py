@@ -48,10 +48,10 @@ def test_every_stage_left_its_outputs(made: Repository) -> None:
 
 @pytest.mark.parametrize(("name", "driven"), [("main", 2), ("replication", 4)])
 def test_networks_collapsed_and_came_back(made: Repository, name: str, driven: int) -> None:
-    """The study did something: every driven network settled in a collapse, and the full switch brought each back that got it."""
+    """The study did something: every driven network settled in a collapse, no untreated one came back, and the reversed ramp brought each back."""
     both = json.loads(made.read(f"results/summary/{name}.json"))["both"]
     assert both["events"]["driven"]["value"] == both["events"]["settled"]["value"] == driven
-    assert both["untreated"]["recovered_rank"]["value"] == 0 and both["switch_03"]["recovered_effective"]["value"] == driven
+    assert both["untreated"]["recovered_rank"]["value"] == 0 and both["ramp"]["recovered_effective"]["value"] == driven
 
 
 @pytest.mark.parametrize("name", SEALED)
@@ -68,7 +68,10 @@ def test_pilot_is_not_judged_here(made: Repository) -> None:
     assert record["evaluated"] is False and {row["verdict"] for row in record["predictions"]} == {"not evaluated here"}
 
 
-@pytest.mark.parametrize(("owner", "record"), [("design", "collapse/main-deep"), ("path-1", "switch/replication-shallow"), ("burst-1", "bursts/excursions")])
+OWNED = [("design", "collapse/main-deep"), ("path-1", "switch/replication-shallow"), ("burst-1", "bursts/excursions")]
+
+
+@pytest.mark.parametrize(("owner", "record"), OWNED)
 def test_seeds_derive_from_the_seal(made: Repository, owner: str, record: str) -> None:
     """A record's seeds are those that `audit seeds` derives, and it names the seal they derive from."""
     provenance = json.loads(made.read(f"results/{record}.json"))["provenance"]

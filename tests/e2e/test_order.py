@@ -71,7 +71,8 @@ def assert_refused(done: Done, *words: str) -> None:
 def test_replication_waits_for_its_seal(back, stage: str) -> None:
     """Before path-1 is sealed its seeds do not exist: nothing of the replication runs."""
     past = back("Main")
-    assert_refused(past.run("python", "-m", f"stages.{stage}", "replication", "shallow"), "prereg/path-1.seal.json", "not sealed", "cure: audit seal path-1")
+    done = past.run("python", "-m", f"stages.{stage}", "replication", "shallow")
+    assert_refused(done, "prereg/path-1.seal.json", "not sealed", "cure: audit seal path-1")
     assert not (past.root / f"results/{stage}/replication-shallow.json").exists()
 
 

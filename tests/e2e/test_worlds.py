@@ -13,7 +13,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from permuted import OWN_WORLDS, WORLDS, World
+from permuted import World, arm_worlds, summary_worlds
 from smoke import CHECKOUT, Repository
 
 from audit.records import Provenance, read_json, read_model, record_bytes
@@ -27,6 +27,8 @@ from rankcollapse.summary import summarise_set
 
 SETS = {"design": "main", "replication-1": "replication"}
 OWN = ("function-1", "epsilon-1")
+WORLDS = summary_worlds("ramp") | arm_worlds("ramp")
+"""Of networks that hardly learn: a switch to 0.3 opens too little for their first weights, the reversed ramp ends at a skip scale of 1."""
 NOWHERE = Provenance(stage="elsewhere", seals={}, parameters="0" * 64, seeds=(), data={})
 
 
@@ -70,8 +72,8 @@ CASES = [(name, prediction) for name in (*SETS, *OWN) for prediction in predicti
 
 def test_each_prediction_has_its_world() -> None:
     """No prediction of these registrations is left out."""
-    assert all(set(WORLDS) == set(predictions(name)) for name in SETS)
-    assert set(OWN_WORLDS) == {prediction for name in OWN for prediction in predictions(name)}
+    assert all(set(summary_worlds("ramp")) == set(predictions(name)) for name in SETS)
+    assert set(arm_worlds("ramp")) == {prediction for name in OWN for prediction in predictions(name)}
 
 
 @pytest.mark.parametrize("name", (*SETS, *OWN))
@@ -83,10 +85,13 @@ def test_the_world_as_it_is_gives_the_recorded_verdicts(made: Repository, name: 
 @pytest.mark.parametrize(("name", "prediction"), CASES)
 def test_prediction_can_be_missed(made: Repository, name: str, prediction: str) -> None:
     """In its world the prediction is missed on the records of the smoke run."""
-    assert judge_world(made.root, name, (WORLDS | OWN_WORLDS)[prediction])[prediction] == "missed"
+    assert judge_world(made.root, name, WORLDS[prediction])[prediction] == "missed"
 
 
-@pytest.mark.parametrize(("name", "prediction"), [("design", "M1"), ("design", "M4"), ("replication-1", "M2"), ("function-1", "R2"), ("epsilon-1", "E1")])
+MET = [("design", "M1"), ("design", "M2"), ("replication-1", "M1"), ("replication-1", "M2"), ("function-1", "R2"), ("epsilon-1", "E1")]
+
+
+@pytest.mark.parametrize(("name", "prediction"), MET)
 def test_exchanging_labels_is_what_does_it(made: Repository, name: str, prediction: str) -> None:
     """As the records are, these are met."""
     assert recorded_verdicts(made.root, name)[prediction] == "met"
@@ -108,4 +113,4 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_prediction_can_be_missed_at_the_registered_scale(committed: Path, name: str, prediction: str) -> None:
     """On the committed records, with the registered targets, exchanging labels gives missed, unless too few collapses had settled."""
     wanted = "undecided" if recorded_verdicts(committed, name)[prediction] == "undecided" else "missed"
-    assert judge_world(committed, name, WORLDS[prediction])[prediction] == wanted
+    assert judge_world(committed, name, summary_worlds("switch_03")[prediction])[prediction] == wanted

@@ -31,8 +31,10 @@ def exchange(one: str, other: str) -> World:
             beside = found.get((role, row.seed, labels.get(row.arm, "")))
             return row.model_copy(update={"start": beside.start, "trajectory": beside.trajectory}) if beside else row
 
-        treated, switched = ({role: part[role].model_copy(update={"branches": tuple(trade(role, row) for row in part[role].branches)}) for role in ROLES} for part in parts)
-        return records._replace(treated=treated, switched=switched)
+        changed = [
+            {role: part[role].model_copy(update={"branches": tuple(trade(role, row) for row in part[role].branches)}) for role in ROLES} for part in parts
+        ]
+        return records._replace(treated=changed[0], switched=changed[1])
 
     return world
 
@@ -199,23 +201,24 @@ PATH_WORLDS: dict[str, World] = {
     "O3": exchange_rivals,
 }
 """Prediction of the registrations that share path-1's seeds -> the world in which it must be missed."""
-WORLDS: dict[str, World] = {
-    "M1": exchange("hinge_4x", "switch_03"),
-    "M2": exchange("untreated", "switch_03"),
-    "M3": exchange("penalty_1x", "switch_03"),
-    "M4": exchange("switch_03", "untreated"),
-    "M5": recover_at_once,
-    "M6": exchange_networks,
-    "M7": close_switches,
-    "M8": exchange_forces,
-    "M9": learn_to_the_end,
-}
-"""Prediction of `design` and `replication-1` -> the world in which it must be missed."""
-OWN_WORLDS: dict[str, World] = {
-    "R1": lambda records: records,
-    "R2": exchange("hinge_4x", "switch_03"),
-    "R3": lambda records: records,
-    "E1": exchange("epsilon", "switch_03"),
-    "E2": lambda records: records,
-}
-"""Prediction of `function-1` and `epsilon-1` -> the same for networks that hardly learn: three are missed as they are."""
+
+
+def summary_worlds(repair: str) -> dict[str, World]:
+    """Prediction of `design` and `replication-1` -> the world in which it must be missed; `repair` is an arm that brings networks back."""
+    return {
+        "M1": exchange("hinge_4x", repair),
+        "M2": exchange("untreated", repair),
+        "M3": exchange("penalty_1x", repair),
+        "M4": exchange("switch_03", "untreated"),
+        "M5": recover_at_once,
+        "M6": exchange_networks,
+        "M7": close_switches,
+        "M8": exchange_forces,
+        "M9": learn_to_the_end,
+    }
+
+
+def arm_worlds(repair: str) -> dict[str, World]:
+    """Prediction of `function-1` and `epsilon-1` -> the same, for networks that hardly learn: three of them are missed as they are."""
+    as_it_is: dict[str, World] = dict.fromkeys(("R1", "R3", "E2"), lambda records: records)
+    return as_it_is | {"R2": exchange("hinge_4x", repair), "E1": exchange("epsilon", repair)}
