@@ -119,8 +119,10 @@ def test_an_exploratory_run_is_noted(moved: Project) -> None:
 
 def test_a_closed_record_outlives_what_it_was_made_from(moved: Project) -> None:
     """Its sources may go once another registration holds: they are in the commit it was closed with. Of a record in use they may not."""
-    moved.write("dvc.yaml", "stages: {}\n")
-    moved.write("dvc.lock", "schema: '2.0'\nstages: {}\n")
+    moved.lock()
+    moved.write("dvc.lock", moved.read("dvc.lock").replace("results/analyse/", "results/other/"))
+    before, _, after = moved.read("dvc.yaml").partition("  analyse:\n")
+    moved.write("dvc.yaml", before + after[after.index("  evaluate:\n") :])
     (moved.root / "results/analyse/main.json").unlink()
     gone = "results/analyse/main.json results/evaluate/pilot.json was made from it and it is missing"
 
