@@ -153,12 +153,8 @@ class Registration(Language):
         return self.seeds.sets.keys() & other.seeds.sets.keys()
 
     def judged_stages(self) -> set[str]:
-        """Stages whose records stand under this registration: every cell of one that is named without `@`, else that cell alone."""
-        return set(self.stages) | {prediction.metric.stage for prediction in self.predictions}
-
-    def judges(self, stage: str) -> bool:
-        """Whether the records of a stage, or of one of its cells, stand under this registration."""
-        return not self.judged_stages().isdisjoint((stage, stage.split("@")[0]))
+        """Stages (without what follows `@`) whose records stand under this registration."""
+        return set(self.stages) | {prediction.metric.stage.split("@")[0] for prediction in self.predictions}
 
 
 class FrozenParameter(Frozen):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from audit.beside import is_beside
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
@@ -72,8 +73,8 @@ def _sources(context: Context, path: str, waiting: Mapping[str, list[str]]) -> I
         if data is not None and sha256_bytes(data) != digest:
             what = f"was made from another version of {source}"
             yield Finding(code="A314", place=path, what=what, expected=digest[:12], observed=sha256_bytes(data)[:12], cure="dvc repro")
-    for name in dict.fromkeys(name for stage in (said.stage, said.stage.split("@")[0]) for name in waiting.get(stage, ())):
-        if name not in said.seals:
+    for name in waiting.get(said.stage.split("@")[0], ()):
+        if name not in said.seals and not is_beside(context, name, path):
             yield Finding(code="A314", place=path, what=f"was made without the seal of {name}, which its stage must wait for", cure="dvc repro")
 
 

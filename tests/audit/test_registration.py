@@ -18,13 +18,6 @@ def test_plain_registration_is_read() -> None:
     assert registration.judged_stages() == {"train", "analyse"}
 
 
-def test_a_metric_may_name_one_cell_of_a_stage() -> None:
-    """A stage without `@` means all its cells, one with it that cell alone; stages that wait have no cells."""
-    every, one = (parse_registration(PILOT.replace("stage: analyse", stage).encode(), PLACE) for stage in ("stage: analyse", "stage: analyse@main"))
-    assert [every.judges(stage) for stage in ("analyse", "analyse@main", "analyse@other", "train@main", "evaluate")] == [True, True, True, True, False]
-    assert [one.judges(stage) for stage in ("analyse", "analyse@main", "analyse@other", "train@main", "evaluate")] == [False, True, False, True, False]
-
-
 def test_bare_null_key_is_read() -> None:
     """`null:` without quotes, as a person writes it, is the null hypothesis and no empty key."""
     registration = parse_registration(PILOT.replace('"null"', "null").encode(), PLACE)

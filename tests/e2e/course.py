@@ -44,7 +44,7 @@ WHOLE = () if TEX else ("audit", "render")
 COURSE: Sequence[Step] = (
     run("Calibration", "calibrate", *cells("checks")),
     seal("design"),
-    run("Main", *cells("intact"), "thresholds"),
+    run("Main", *cells("intact"), "summary@main", "thresholds"),
     *map(seal, SHARED),
     run("Forecasts of the replication", "forecast"),
     run("Switches of the replication", *cells("switch", "replication")),
