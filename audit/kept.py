@@ -29,6 +29,13 @@ def kept_bytes(context: Context, name: str, path: str) -> bytes | None:
     return context.history.objects.blob(blob)
 
 
+def is_kept(context: Context, path: str) -> bool:
+    """Whether a record here is the verdicts of a closed registration, whose sources have moved on to another one."""
+    record = context.records[path]
+    name = str(record.get("registration")) if record.get("kind") == "verdicts" else ""
+    return kept_bytes(context, name, path) == context.record_bytes[path]
+
+
 def keep_verdicts(context: Context, name: str, path: str) -> bool:
     """Write the verdicts' record and run log that a closed registration keeps, and say so; False where it is to be evaluated."""
     kept = {place: kept_bytes(context, name, place) for place in (path, log_path(path))}

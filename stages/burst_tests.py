@@ -11,7 +11,7 @@ from audit.records import read_model
 from rankcollapse.arm_records import Continuations, Development, Excursions
 from rankcollapse.burst_records import BurstForecast, BurstReadings, BurstRecords, DevelopmentRecords
 from rankcollapse.burst_tests import evaluate_bursts
-from rankcollapse.params import load_params
+from rankcollapse.params import ROLES, load_params
 from rankcollapse.records_tests import MainThresholds
 from rankcollapse.stage import CALIBRATION, load_calibration, load_cell, open_gate, record_path, run_stage
 
@@ -27,7 +27,7 @@ def body() -> None:
     params = load_params()
     role = params.chosen.study.bursts.role
     files = [BURSTS / f"{name}.json" for name in (*OWN, *CHOSEN)]
-    run = open_gate("burst_tests", params, "bursts", [CALIBRATION, THRESHOLDS, record_path("path", "main", role), *files], ("rules", "study", "depths"))
+    run = open_gate("burst_tests", params, "bursts", [CALIBRATION, THRESHOLDS, *(record_path("path", "main", each) for each in ROLES), *files], ("rules", "study", "depths"))
     own, chosen = ([read_model(kind, BURSTS / f"{name}.json") for name, kind in kinds.items()] for kinds in (OWN, CHOSEN))
     record = evaluate_bursts(
         run.provenance, params.chosen, getattr(load_calibration(), role), BurstRecords(*own), DevelopmentRecords(*chosen),

@@ -21,7 +21,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "difference",
     "forms predictions registration amendment pipeline numbers templates",
     "history verdict chance context attrition numbers.keys numbers.matches numbers.exemptions prose columns",
-    "document standing modules logs order kept under denominator confirmatory provenance pdf lint known anchoring tokens room signature claims layer ink marks alignment rows expansion typeset_pages",
+    "document standing modules logs order kept under beside denominator confirmatory provenance pdf lint known anchoring tokens room signature claims layer ink marks alignment rows expansion typeset_pages",
     "versions chain mended declared deviations judged origins sources",
     "gate changes appendix render seal evaluate building rerun facts printed",
     "checks prml pages tree trace",

@@ -9,6 +9,7 @@ from audit.checks.order import judged
 from audit.context import Context
 from audit.digest import md5_bytes, md5_file, md5_tree
 from audit.finding import Finding, Refusal, Severity
+from audit.kept import is_kept
 from audit.mended import judged_paths
 from audit.pipeline import DEFINED, LOCKED, is_below
 from audit.registration import look_up
@@ -115,7 +116,8 @@ def _is_tracked(context: Context, path: str) -> bool:
 def _missing(context: Context) -> Iterator[Finding]:
     """What the lock does not name or no longer names, was there once, and is absent, even where its deletion is committed."""
     results = f"{context.config.paths.results}/"
-    made_from = {path: record for record, said in context.provenance.items() for path in said.data if path.startswith(results)}
+    living = {record: said for record, said in context.provenance.items() if not is_kept(context, record)}
+    made_from = {path: record for record, said in living.items() for path in said.data if path.startswith(results)}
     lock, uncached = context.pipeline.lock, context.pipeline.uncached.items()
     declared = {path: f"stage {stage} makes it" for path, stage in uncached if stage in lock or _was_there(context, path)}
     wanted = {**{path: f"{record} was made from it" for path, record in made_from.items()}, **declared}

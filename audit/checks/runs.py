@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from audit.beside import is_beside
 from audit.context import Context
 from audit.digest import sha256_bytes
 from audit.finding import Finding, Refusal, Severity
-from audit.kept import kept_bytes
+from audit.kept import is_kept
 from audit.records import RunLog, log_path
 
 RERUN = "rerun the stage that writes it, or git checkout HEAD -- {}"
@@ -67,21 +68,14 @@ def _sources(context: Context, path: str, waiting: Mapping[str, list[str]]) -> I
     said = context.provenance.get(path)
     if said is None:
         return
-    for source, digest in () if _is_kept(context, path) else said.data.items():
+    for source, digest in () if is_kept(context, path) else said.data.items():
         data = context.record_bytes.get(source)
         if data is not None and sha256_bytes(data) != digest:
             what = f"was made from another version of {source}"
             yield Finding(code="A314", place=path, what=what, expected=digest[:12], observed=sha256_bytes(data)[:12], cure="dvc repro")
     for name in waiting.get(said.stage.split("@")[0], ()):
-        if name not in said.seals:
+        if name not in said.seals and not is_beside(context, name, path):
             yield Finding(code="A314", place=path, what=f"was made without the seal of {name}, which its stage must wait for", cure="dvc repro")
-
-
-def _is_kept(context: Context, path: str) -> bool:
-    """Whether these are the verdicts of a closed registration, whose sources have moved on to another one."""
-    record = context.records[path]
-    name = str(record.get("registration")) if record.get("kind") == "verdicts" else ""
-    return kept_bytes(context, name, path) == context.record_bytes[path]
 
 
 def _lost_seals(context: Context) -> Iterator[Finding]:

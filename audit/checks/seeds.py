@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from audit.beside import is_beside
 from audit.context import Context
 from audit.finding import Finding, Refusal, Severity
 from audit.quantities import PLAIN
@@ -18,6 +19,8 @@ def check(context: Context) -> Iterator[Finding]:
     derived: dict[str, dict[str, tuple[int, ...]] | Refusal] = {}
     for path, provenance in context.provenance.items():
         for name in provenance.seals.keys() & context.seals.keys() if provenance.seeds else ():
+            if is_beside(context, name, path):
+                continue
             if name not in derived:
                 derived[name] = _derive(context, name)
             sets = derived[name]

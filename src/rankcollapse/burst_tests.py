@@ -113,7 +113,9 @@ class Court:
             finite=count([one.finite for one in networks]),
             updates_to_collapse=self.show([count_updates(one.burst, self.collapse, updates) for one in networks], 0, "steps"),
             qk=self.show([network.state.opening for network in read], 1, style="scientific"),
-            qk_over_collapsed=self.show([one.network.state.opening / max(self.closed, LEAST) if one.network else 0.0 for one in networks], 0),
+            qk_over_collapsed=self.show(
+                [one.network.state.opening / max(self.closed, LEAST) if one.network else 0.0 for one in networks], 1, style="scientific"
+            ),
             qk_over_healthy=self.show([network.qk_over_healthy for network in read], 2),
             loss_gap=self.show([network.loss_gap for network in read], 2, "nats"),
             grad_norm=self.show([network.state.gradient_norm for network in read], 2),

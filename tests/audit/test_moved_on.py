@@ -115,3 +115,20 @@ def test_an_exploratory_run_is_noted(moved: Project) -> None:
     assert not found(moved, "A309")
     (line,) = found(moved, "A316")
     assert line.startswith(f"A316 {VERDICTS} note: was closed, and is shown as not evaluated here; expected P1 met, P2 met")
+
+
+def test_a_closed_record_outlives_what_it_was_made_from(moved: Project) -> None:
+    """Its sources may go once another registration holds: they are in the commit it was closed with. Of a record in use they may not."""
+    moved.lock()
+    moved.write("dvc.lock", moved.read("dvc.lock").replace("results/analyse/", "results/other/"))
+    before, _, after = moved.read("dvc.yaml").partition("  analyse:\n")
+    moved.write("dvc.yaml", before + after[after.index("  evaluate:\n") :])
+    (moved.root / "results/analyse/main.json").unlink()
+    gone = "results/analyse/main.json results/evaluate/pilot.json was made from it and it is missing"
+
+    def lines() -> list[str]:
+        return [finding.line() for finding in verify(moved.context(), disabled=()).findings if finding.code == "A306"]
+
+    assert not [line for line in lines() if gone in line]
+    moved.edit("params.yaml", "main: next", "main: pilot")
+    assert [line for line in lines() if gone in line]

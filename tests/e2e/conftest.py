@@ -11,7 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "study"))
 
-from smoke import Repository, make_study  # noqa: E402
+from course import make_study  # noqa: E402
+from smoke import Repository  # noqa: E402
 
 
 @pytest.fixture(scope="session")

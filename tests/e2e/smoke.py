@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,24 +14,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from registrations import scale_down
 from ruamel.yaml import YAML
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TEX = all(shutil.which(program) for program in ("latexmk", "pdflatex", "pdftotext", "pdfinfo"))
 WITHOUT_TEX = "LaTeX is not installed: latexmk, pdflatex, pdftotext or pdfinfo is missing, so nothing of the PDF is tested"
-MADE = ("dvc.lock", "results/", "prereg/pilot.seal.json", "prereg/pilot.outcome.json", "prereg/pilot/")
-"""What this checkout's own runs made, and a new history makes anew."""
-REGISTERED, DRIVEN = 6, 2
-"""Networks that the registration counts with, and networks that are driven here: one seed at two depths."""
+MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\.yaml$).*")
+"""What this checkout's own runs and seals made, and a new history makes anew; `pilot` is over, and its seal and outcome stay."""
 
 TINY: dict[str, Any] = {
-    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 2, "depths.deep": 3, "batch": 4, "stack": 9,
-    "checkpoint_seconds": 0, "probe.rank_sequences": 4, "probe.gradient_sequences": 4, "optimiser.learning_rate": 1.0e-4,
-    "driver.warm": 20, "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.settle_after": 10, "rules.settle_window": 2,
-    "branches.loss_steps": 10, "branches.switch_steps": 20, "branches.ramp_steps": 20, "branches.after_ramp": 20, "branches.untreated_steps": 10,
+    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 3, "depths.deep": 4, "batch": 4, "stack": 32,
+    "checkpoint_seconds": 0, "probe.rank_sequences": 4, "probe.gradient_sequences": 4, "optimiser.learning_rate": 1.0e-4, "driver.warm": 20,
+    "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.collapse": 0.45, "rules.recover": 0.6,
+    "rules.settle_after": 10, "rules.settle_window": 2, "rules.measure_loss": 2, "branches.loss_steps": 24, "branches.switch_steps": 24,
+    "branches.ramp_steps": 10, "branches.after_ramp": 14, "branches.untreated_steps": 24, "study.delays": [3, 6, 10], "study.near_floor": 3,
+    "study.replays": [4, 20], "study.intact.ramp": 10, "study.intact.hold": 5, "study.intact.gain_steps": 15, "study.bursts.start": 20,
+    "study.bursts.updates": 5, "study.bursts.multipliers": [8], "study.bursts.after": 16,
 }  # fmt: skip
 """Budgets of a second. Networks that hardly learn keep the rank of their first weights, lose it without skip connection and have
 it back with it, whatever the seed: no test hangs on the luck of a young network."""
+
+OWN = {"calibration": 5, "development": 4, "intact": 6}
+"""The seed of each set that no registration draws."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +133,11 @@ def rewrite(repository: Repository, path: str, change: Callable[[Any], None]) ->
 
 
 def shrink(params: Any) -> None:
-    """The smoke scale, in use, registered like the laptop's, with budgets of a second."""
+    """The smoke scale, in use, registered like the laptop's, with budgets of a second; one process trains it, which starts none beside it."""
     params["scale"] = "smoke"
-    params["seed_sets"]["calibration"][:] = [5]
+    for name, seed in OWN.items():
+        params["seed_sets"][name][:] = [seed]
+    params["fanout"]["workers"] = 1
     smoke = params["scales"]["smoke"]
     smoke.pop("seed_sets", None)
     for dotted, value in TINY.items():
@@ -142,50 +149,42 @@ def shrink(params: Any) -> None:
         place[name] = value
 
 
-def scale_count(number: int) -> int:
-    """So many of the networks that are driven here."""
-    return math.ceil(number * DRIVEN / REGISTERED)
-
-
-def register_smoke(registration: Any) -> None:
-    """The registration held for the smoke scale, with one seed, its counts scaled to the networks of it."""
-    registration["holds_for"] = {"scale": "smoke", "seed_sets.main": "pilot"}
-    registration["seeds"]["sets"] = {"main": 1}
-    registration["freezes"]["parameters"] = ["scale", "seed_sets.calibration", "scales.smoke"]
-    for prediction in registration["predictions"]:
-        comparator, undecided = prediction["comparator"], prediction.get("undecided")
-        if "units" in comparator:
-            comparator["units"] = scale_count(comparator["units"])
-        if ".recovered_" in prediction["metric"]["key"]:
-            comparator["value"] = scale_count(comparator["value"])
-        if undecided:
-            undecided["value"] = scale_count(undecided["value"])
+def register_smoke(repository: Repository) -> None:
+    """Every registration in proportion, as this study will seal it; `pilot`, which has run, stays as it is and holds elsewhere."""
+    paths = {path.stem: path.relative_to(repository.root).as_posix() for path in repository.root.glob("prereg/*.yaml") if path.stem != "pilot"}
+    reader = YAML()
+    reader.width = 1000
+    read = {name: reader.load(repository.read(path)) for name, path in paths.items()}
+    scale_down(read)
+    for name, path in paths.items():
+        stream = io.StringIO()
+        reader.dump(read[name], stream)
+        repository.write(path, stream.getvalue())
 
 
 def begin(root: Path) -> Repository:
-    """The tracked files of this checkout, without what its runs made, at smoke scale, as the first commit of a new history."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split("\0")
-    for path in listed:
-        if path and not path.startswith((*MADE, "tests/")) and (CHECKOUT / path).is_file():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(CHECKOUT / path, root / path)
+    """This project's history up to the end of `pilot`, and on it the tracked files of this checkout, without what its runs made, at smoke scale."""
+    asked = ("git", "log", "--diff-filter=A", "--format=%H", "--", "prereg/pilot.outcome.json")
+    closed = subprocess.run(asked, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split()[-1]
+    root.mkdir(parents=True)
     repository = Repository(root)
-    rewrite(repository, "params.yaml", shrink)
-    rewrite(repository, "prereg/pilot.yaml", register_smoke)
     repository.git("init", "-q", "-b", "main")
     for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
         repository.git("config", key, value)
+    repository.git("fetch", "-q", "--no-tags", str(CHECKOUT), closed)
+    repository.git("checkout", "-q", "-B", "main", "FETCH_HEAD")
+    repository.git("rm", "-q", "-r", ".")
+    overlay(root)
+    rewrite(repository, "params.yaml", shrink)
+    register_smoke(repository)
     repository.commit("Begin")
     return repository
 
 
-def make_study(root: Path) -> Repository:
-    """The whole study, in the order in which a person makes it, to the last commit."""
-    repository = begin(root)
-    repository.must("dvc", "repro", "calibrate")
-    repository.commit("Calibration")
-    repository.must("python", "-m", "audit", "seal", "pilot")
-    repository.commit("Seal pilot")
-    repository.must("dvc", "repro", *(() if TEX else ("audit", "render")))
-    repository.commit("Results")
-    return repository
+def overlay(root: Path) -> None:
+    """Copy the tracked files as they lie in this checkout, without tests and what its runs made."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split("\0")
+    for path in listed:
+        if path and not path.startswith("tests/") and not MADE.fullmatch(path) and (CHECKOUT / path).is_file():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(CHECKOUT / path, root / path)

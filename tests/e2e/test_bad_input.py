@@ -10,7 +10,7 @@ import pytest
 from smoke import TEX, WITHOUT_TEX, Repository
 
 Change = Callable[[Repository], None]
-CITED = r"\val{main.both.arms.switch_1.recovered_effective}"
+CITED = r"\val{main.both.events.settled}"
 
 
 def replaced(path: str, old: str, new: str) -> Change:
@@ -35,14 +35,14 @@ def without_history(repository: Repository) -> None:
 
 def without_seal(repository: Repository) -> None:
     """A registration whose seal was never made."""
-    repository.git("rm", "-q", "prereg/pilot.seal.json")
+    repository.git("rm", "-q", "prereg/design.seal.json")
     repository.git("commit", "-q", "-m", "No seal")
 
 
 def unknown_metric(repository: Repository) -> None:
     """A committed registration that asks for a quantity that no record has."""
-    repository.git("rm", "-q", "prereg/pilot.seal.json")
-    repository.edit("prereg/pilot.yaml", "key: both.path.qk_over_healthy", "key: both.path.qk_over_healty")
+    repository.git("rm", "-q", "prereg/design.seal.json")
+    repository.edit("prereg/design.yaml", "key: both.hyst.ratio", "key: both.hyst.ratoi")
     repository.commit("Another draft")
 
 
@@ -60,8 +60,8 @@ DATA, COLLAPSE, PATH = ("stages.data",), ("stages.collapse", "main", "shallow"),
 SMOKE = "params.yaml: scales.smoke."
 CASES = {
     "unknown key": Bad(replaced("params.yaml", "scale: smoke", "scale: smoke\nsclae: smoke"), DATA, ("params.yaml: unknown key 'sclae'", "cure: remove it or correct its spelling")),
-    "misspelt key": Bad(replaced("params.yaml", "{collapse: 0.65", "{colapse: 0.65"), DATA, ("params.yaml: unknown key 'scales.smoke.rules.colapse'", "expected collapse", "cure: write collapse")),
-    "depth 0": Bad(replaced("params.yaml", "{shallow: 2", "{shallow: 0"), DATA, (f"{SMOKE}depths.shallow is not valid", "expected greater than or equal to 1", "found 0")),
+    "misspelt key": Bad(replaced("params.yaml", "{collapse: 0.45", "{colapse: 0.45"), DATA, ("params.yaml: unknown key 'scales.smoke.rules.colapse'", "expected collapse", "cure: write collapse")),
+    "depth 0": Bad(replaced("params.yaml", "{shallow: 3", "{shallow: 0"), DATA, (f"{SMOKE}depths.shallow is not valid", "expected greater than or equal to 1", "found 0")),
     "duplicate seeds": Bad(replaced("params.yaml", "calibration: [5]", "calibration: [5, 5]"), DATA, ("params.yaml: seed_sets.calibration is not valid", "expected each seed once (twice: 5)")),
     "a number as text": Bad(
         replaced("params.yaml", "learning_rate: 0.0001", 'learning_rate: "1e-3"'), DATA, (f"{SMOKE}optimiser.learning_rate is not valid", "expected a valid number", "found '1e-3'")
@@ -74,11 +74,11 @@ CASES = {
     "a truncated state file": Bad(
         cut("states/main-deep/states.safetensors"), PATH, ("states/main-deep/states.safetensors: not a readable state file", "cure: delete it and run `dvc repro` again")
     ),
-    "a missing seal": Bad(without_seal, COLLAPSE, ("prereg/pilot.seal.json: the registration is not sealed", "expected the seal in HEAD's tree", "cure: audit seal pilot && git commit")),
+    "a missing seal": Bad(without_seal, COLLAPSE, ("prereg/design.seal.json: the registration is not sealed", "expected the seal in HEAD's tree", "cure: audit seal design && git commit")),
     "an unknown role": Bad(lambda _: None, ("stages.collapse", "main", "middle"), ("role: no such role", "expected shallow or deep", "found middle")),
-    "an unknown metric": Bad(unknown_metric, ("audit", "evaluate", "pilot", "--on", "results/analyse/main.json"), ("results/analyse/main.json", "both.path.qk_over_healty", "qk_over_healthy")),
+    "an unknown metric": Bad(unknown_metric, ("audit", "evaluate", "design", "--on", "results/summary/main.json"), ("results/summary/main.json", "both.hyst.ratoi", "ratio")),
     "an unknown key in the manuscript": Bad(
-        replaced("manuscript/paper.tex", CITED, r"\val{main.both.arms.switch_1.recoverd}"), ("audit", "render"), ("A402 manuscript/paper.tex:", "both.arms.switch_1.recoverd", "both.arms.switch_1.recovered_effective"), code=1
+        replaced("manuscript/paper.tex", CITED, r"\val{main.both.events.setled}"), ("audit", "render"), ("A402 manuscript/paper.tex:", "both.events.setled", "both.events.settled"), code=1
     ),
     "no history": Bad(without_history, DATA, ("no git history to check the order in", "cure: clone the repository with its history")),
 }  # fmt: skip
@@ -117,5 +117,5 @@ def test_latex_error_is_one_line(repository: Repository) -> None:
 def test_shallow_clone_cannot_be_sealed_in(made: Repository, tmp_path: Path) -> None:
     """Where history is cut off nobody can tell whether a seal was made before."""
     made.must("git", "clone", "-q", "--depth", "1", made.root.as_uri(), str(tmp_path / "shallow"))
-    words = ("prereg/pilot.seal.json: a shallow clone cannot show that no seal was made before", "cure: git fetch --unshallow")
-    assert_one_line(Repository(tmp_path / "shallow"), Bad(lambda _: None, ("audit", "seal", "pilot"), words))
+    words = ("prereg/design.seal.json: a shallow clone cannot show that no seal was made before", "cure: git fetch --unshallow")
+    assert_one_line(Repository(tmp_path / "shallow"), Bad(lambda _: None, ("audit", "seal", "design"), words))

@@ -11,7 +11,7 @@ import pytest
 from smoke import TEX, Repository
 
 Change = Callable[[Repository], None]
-CITED = r"\val{main.both.arms.switch_1.recovered_effective}."
+CITED = r"\val{main.both.events.settled} of"
 
 
 def change_digit(path: str, pattern: str) -> Change:
@@ -29,12 +29,12 @@ def change_digit(path: str, pattern: str) -> Change:
 
 def edit_seal(repository: Repository) -> None:
     """Give the seal another content, as someone would who wants other seeds."""
-    change_digit("prereg/pilot.seal.json", '"value": ')(repository)
+    change_digit("prereg/path-1.seal.json", '"value": ')(repository)
 
 
 def remove_seal(repository: Repository) -> None:
     """Remove the seal, and commit that."""
-    repository.git("rm", "-q", "prereg/pilot.seal.json")
+    repository.git("rm", "-q", "prereg/path-1.seal.json")
     repository.git("commit", "-q", "-m", "No seal")
 
 
@@ -48,14 +48,16 @@ class Case:
 
 
 CASES = {
-    "a digit in a record": Case(change_digit("results/analyse/main.json", '"value": '), frozenset({"A303", "A304"}), "results/analyse/main.json"),
+    "a digit in a record": Case(change_digit("results/summary/main.json", '"value": '), frozenset({"A303", "A304"}), "results/summary/main.json"),
+    "a digit in a forecast": Case(change_digit("results/forecast/path.json", '"opening": '), frozenset({"A303", "A304"}), "results/forecast/path.json"),
+    "a digit in a test": Case(change_digit("results/tests/path.json", '"p_networks": {'), frozenset({"A303", "A304"}), "results/tests/path.json"),
     "a digit in a trajectory": Case(change_digit("results/branch/main-deep.json", '"loss": \\['), frozenset({"A303", "A304", "A314"}), "results/branch/main-deep.json"),
-    "an edited seal": Case(edit_seal, frozenset({"A103", "A104"}), "prereg/pilot.seal.json"),
-    "a removed seal": Case(remove_seal, frozenset({"A102", "A104"}), "prereg/pilot.seal.json"),
+    "an edited seal": Case(edit_seal, frozenset({"A103", "A104"}), "prereg/path-1.seal.json"),
+    "a removed seal": Case(remove_seal, frozenset({"A102", "A104"}), "prereg/path-1.seal.json"),
     "an edited run log": Case(change_digit("results/path/main-deep.run.json", '"seconds": '), frozenset({"A304"}), "results/path/main-deep.run.json"),
     "an edited macro": Case(change_digit("manuscript/generated/macros.tex", "main.both.events.settled}{"), frozenset({"A403"}), "manuscript/generated/macros.tex"),
-    "an edited registration": Case(change_digit("prereg/pilot.yaml", "op: "), frozenset({"A105"}), "prereg/pilot.yaml"),
-    "an edited judge": Case(change_digit("src/rankcollapse/analysis.py", "LEAST_SKIP = 1e-"), frozenset({"A105"}), "src/rankcollapse/analysis.py"),
+    "an edited registration": Case(change_digit("prereg/path-1.yaml", "op: "), frozenset({"A105"}), "prereg/path-1.yaml"),
+    "an edited judge": Case(change_digit("src/rankcollapse/path_rules.py", "OPEN = 1e-"), frozenset({"A105"}), "src/rankcollapse/path_rules.py"),
     "an edited frozen parameter": Case(change_digit("params.yaml", "added_loss: "), frozenset({"A107"}), "params.yaml"),
 }  # fmt: skip
 
@@ -75,7 +77,7 @@ def test_typed_number_stops_the_pipeline(repository: Repository) -> None:
     """A number typed over a macro: `dvc repro` fails at the audit, which names the key it stands for; the PDF is kept."""
     old = (repository.root / "manuscript/paper.pdf").read_bytes() if TEX else b""
     at = repository.read("manuscript/paper.tex")[: repository.read("manuscript/paper.tex").index(CITED)].count("\n") + 1
-    repository.edit("manuscript/paper.tex", CITED, "2.")
+    repository.edit("manuscript/paper.tex", CITED, "2 of")
     done = repository.run("dvc", "repro", *(() if TEX else ("render",)))
     assert done.code != 0 and "failed to reproduce 'audit'" in done.err
     found = re.search(r"^A401 manuscript/paper\.tex:(\d+):\d+ typed number 2; nearest: (.*)$", done.out, re.MULTILINE)

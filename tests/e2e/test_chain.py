@@ -7,50 +7,77 @@ import re
 import resource
 
 import pytest
+from course import SEALED, WHOLE, cells
 from smoke import TEX, WITHOUT_TEX, Repository
 
 from audit.limits import POINTER
+from audit.load import read_yaml
 
-CELLS = [f"{stage}@main-{role}" for stage in ("collapse", "branch", "path") for role in ("shallow", "deep")]
-STAGES = ["data", "calibrate", *CELLS, "analyse", "evaluate", "audit", "render", *(["paper"] if TEX else [])]
-RECORDS = [
-    "results/data/data.json", "results/calibrate/calibration.json", "results/analyse/main.json", "results/evaluate/pilot.json",
-    *(f"results/{stage}/main-{role}.json" for stage in ("collapse", "branch", "path") for role in ("shallow", "deep")),
-]  # fmt: skip
+SETS = ("main", "replication")
+CELLS = [name for stage in ("collapse", "branch", "path", "switch") for name in cells(stage, *SETS)]
+SOME = ["data", "calibrate", *cells("checks"), *CELLS, "thresholds", "forecast", "burst", "claims", "evaluate@path-1", "evaluate@burst-1", "render"]
 needs_tex = pytest.mark.skipif(not TEX, reason=WITHOUT_TEX)
 
 
-def verdicts(repository: Repository) -> dict[str, str]:
-    """Prediction -> verdict, as the record has it."""
-    record = json.loads(repository.read("results/evaluate/pilot.json"))
+def stages(repository: Repository) -> list[str]:
+    """Every stage of the pipeline, in its order, but what LaTeX is needed for where it is missing."""
+    listed = repository.must("dvc", "stage", "list", "--name-only").out.split()
+    return [name for name in listed if TEX or name != "paper"]
+
+
+def verdicts(repository: Repository, name: str) -> dict[str, str]:
+    """Prediction -> verdict, as the record of a registration has it."""
+    record = json.loads(repository.read(f"results/evaluate/{name}.json"))
+    assert record["evaluated"] is True
     return {row["id"]: row["verdict"] for row in record["predictions"]}
 
 
 def test_every_stage_left_its_outputs(made: Repository) -> None:
-    """Records with their run logs, saved states, figures, macros and tables are there and committed."""
-    tracked = set(made.tracked())
-    assert {*RECORDS, *(path.replace(".json", ".run.json") for path in RECORDS), "dvc.lock", "prereg/pilot.seal.json"} <= tracked
-    assert {path.stem for path in (made.root / "results/figures").iterdir()} >= {"treatments", "path", "hysteresis"}
-    assert all((made.root / f"states/main-{role}/states.safetensors").stat().st_size > 1000 for role in ("shallow", "deep"))
-    assert {path.name for path in (made.root / "manuscript/generated").iterdir()} >= {"macros.tex", "predictions.tex", "arms.tex", "calibration.tex"}
+    """Each stage is in the lock; each of its outputs is there, each record committed with its run log, and no checkpoint is left."""
+    locked, tracked = read_yaml(made.root / "dvc.lock")["stages"], set(made.tracked())
+    assert set(SOME) <= set(locked) and set(locked) == set(stages(made))
+    outs = [out["path"] for stage in locked.values() for out in stage.get("outs", ())]
+    records = [path for path in outs if path.startswith("results/") and path.endswith(".json")]
+    assert all((made.root / path).exists() for path in outs) and set(records) <= tracked and len(records) > 80
+    logged = {path for path in records if path.endswith(".run.json")}
+    assert logged >= {path.replace(".json", ".run.json") for path in records if not path.endswith(".run.json") and path != "results/audit.json"}
+    assert {f"prereg/{name}.seal.json" for name in SEALED} <= tracked
+    assert all((made.root / f"states/{name}-{role}/states.safetensors").stat().st_size > 1000 for name in SETS for role in ("shallow", "deep"))
     assert list((made.root / ".checkpoints").rglob("*.safetensors")) == []
 
 
-def test_networks_collapsed_and_came_back(made: Repository) -> None:
-    """The study did something: both networks settled in a collapse, and the full switch brought both back."""
-    both = json.loads(made.read("results/analyse/main.json"))["both"]
-    assert both["events"]["driven"]["value"] == both["events"]["settled"]["value"] == 2
-    assert both["arms"]["untreated"]["recovered_rank"]["value"] == 0 and both["arms"]["switch_1"]["recovered_effective"]["value"] == 2
+@pytest.mark.parametrize(("name", "driven"), [("main", 2), ("replication", 4)])
+def test_networks_collapsed_and_came_back(made: Repository, name: str, driven: int) -> None:
+    """The study did something: every driven network settled in a collapse, no untreated one came back, and the reversed ramp brought each back."""
+    both = json.loads(made.read(f"results/summary/{name}.json"))["both"]
+    assert both["events"]["driven"]["value"] == both["events"]["settled"]["value"] == driven
+    assert both["untreated"]["recovered_rank"]["value"] == 0 and both["ramp"]["recovered_effective"]["value"] == driven
 
 
-def test_every_prediction_was_judged(made: Repository) -> None:
-    """Each registered prediction has one of the three verdicts, on the seed that derives from the seal, and stands in the table."""
-    found = verdicts(made)
-    assert list(found) == re.findall(r"^ *- id: (\S+)$", made.read("prereg/pilot.yaml"), re.MULTILINE) and set(found.values()) <= {"met", "missed", "undecided"}
-    table = made.read("manuscript/generated/predictions.tex")
-    assert all(re.search(rf"^{name} & .* & {verdict} \\\\", table, re.MULTILINE) for name, verdict in found.items())
-    seeds = made.audit("seeds", "pilot").out
-    assert [f": {seed}\n" in seeds for seed in json.loads(made.read("results/collapse/main-deep.json"))["provenance"]["seeds"]] == [True]
+@pytest.mark.parametrize("name", SEALED)
+def test_every_prediction_was_judged(made: Repository, name: str) -> None:
+    """Each registered prediction has one of the three verdicts, and stands in the table of all predictions."""
+    found = verdicts(made, name)
+    assert list(found) == re.findall(r"^ *- id: (\S+)$", made.read(f"prereg/{name}.yaml"), re.MULTILINE)
+    assert set(found.values()) <= {"met", "missed", "undecided"}
+
+
+def test_pilot_is_not_judged_here(made: Repository) -> None:
+    """The registration of the former, smaller study holds elsewhere, and says so."""
+    record = json.loads(made.read("results/evaluate/pilot.json"))
+    assert record["evaluated"] is False and {row["verdict"] for row in record["predictions"]} == {"not evaluated here"}
+
+
+OWNED = [("design", "collapse/main-deep"), ("path-1", "switch/replication-shallow"), ("burst-1", "bursts/excursions")]
+
+
+@pytest.mark.parametrize(("owner", "record"), OWNED)
+def test_seeds_derive_from_the_seal(made: Repository, owner: str, record: str) -> None:
+    """A record's seeds are those that `audit seeds` derives, and it names the seal they derive from."""
+    provenance = json.loads(made.read(f"results/{record}.json"))["provenance"]
+    shown = made.audit("seeds", owner).out
+    assert provenance["seeds"] and all(f": {seed}\n" in shown for seed in provenance["seeds"])
+    assert owner in provenance["seals"]
 
 
 def test_verify_holds(made: Repository) -> None:
@@ -66,21 +93,23 @@ def test_verify_holds(made: Repository) -> None:
 
 @needs_tex
 def test_pdf_shows_the_verdicts(made: Repository) -> None:
-    """The PDF has pages, every prediction's verdict in the table, and no place where a value is missing."""
+    """The PDF has pages, every prediction's verdict in a table, and no place where a value is missing."""
     pages = int(re.search(r"^Pages: +(\d+)$", made.must("pdfinfo", "manuscript/paper.pdf").out, re.MULTILINE)[1])  # type: ignore[index]
     text = made.must("pdftotext", "-layout", "manuscript/paper.pdf", "-").out
-    assert 3 <= pages <= 12 and "??" not in text
-    for name, verdict in verdicts(made).items():
-        assert re.search(rf"^ *{name} .* {verdict}$", text, re.MULTILINE), f"{name} {verdict}"
+    assert 3 <= pages <= 40 and "??" not in text
+    for name in SEALED:
+        for prediction, verdict in verdicts(made, name).items():
+            assert re.search(rf"^ *(\S+ +)?{prediction} .* {verdict}$", text, re.MULTILINE), f"{name}.{prediction} {verdict}"
 
 
 def test_doing_it_again_changes_nothing(repository: Repository) -> None:
     """`dvc repro` skips all but the audit, says so, takes seconds, and leaves every tracked file as it was."""
     before, begin = repository.tracked(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = repository.must("dvc", "repro", *(() if TEX else ("audit", "render")))
+    done = repository.must("dvc", "repro", *WHOLE)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
     assert re.findall(r"Running stage '(.+)'", done.out) == ["audit"]
-    assert re.findall(r"Stage '(.+)' didn't change, skipping", done.out) == [stage for stage in STAGES if stage != "audit"]
+    skipped = re.findall(r"Stage '(.+)' didn't change, skipping", done.out)
+    assert len(skipped) == len(set(skipped)) and set(skipped) == set(stages(repository)) - {"audit"}
     assert repository.tracked() == before and repository.git("status", "--porcelain") == ""
     assert spent < 15, f"{spent:.1f} s of processor time"
 

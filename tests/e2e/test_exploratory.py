@@ -1,24 +1,27 @@
-"""Another seed set: one command, exploratory, beside the registered run and not instead of it."""
+"""Seeds that nobody registered: one command, exploratory, beside the registered run and not instead of it."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+from course import SEALED, WHOLE
 from readme import marked
-from smoke import TEX, Repository
+from smoke import Repository, rewrite
+
+LISTS = {"main": [11], "replication": [12], "bursts": [13]}
 
 
 def test_another_seed_set_is_exploratory(repository: Repository) -> None:
-    """`dvc exp run -S` as the README has it runs to the end, judges nothing, is listed, and leaves what is committed."""
+    """`dvc exp run -S` as the README has it, as far as main's summary, judges nothing, is listed, and leaves what is committed."""
     before, head = repository.tracked(), repository.git("rev-parse", "HEAD")
     run, show = marked("run: smoke exp")[0].commands
-    done = repository.must("bash", "-c", run if TEX else f"{run} audit render")
-    assert "pilot: not evaluated here (seed_sets.main is [11], registered for 'pilot')" in done.out
-    record = json.loads(repository.read("results/evaluate/pilot.json"))
+    done = repository.must("bash", "-c", f"{run} evaluate@design")
+    assert "design: not evaluated here (seed_sets.main is [11], registered for 'design')" in done.out
+    record = json.loads(repository.read("results/evaluate/design.json"))
     assert record["evaluated"] is False and {row["verdict"] for row in record["predictions"]} == {"not evaluated here"}
     provenance = json.loads(repository.read("results/collapse/main-deep.json"))["provenance"]
     assert provenance["seeds"] == [11] and provenance["seals"] == {}
-    assert "not evaluated here" in repository.read("manuscript/generated/predictions.tex")
     assert repository.git("rev-parse", "HEAD") == head
     assert_listed(repository, show)
     repository.must("git", "checkout", "-q", "--", ".")
@@ -35,4 +38,23 @@ def assert_listed(repository: Repository, show: str) -> None:
     commit = next(row for row in rows if row["rev"] == repository.git("rev-parse", "HEAD"))
     (experiment,) = commit["experiments"]
     seeds = [row["data"]["params"]["params.yaml"]["data"]["seed_sets"]["main"] for row in (commit, experiment["revs"][0])]
-    assert seeds == ["pilot", [11]]
+    assert seeds == ["design", [11]]
+
+
+def test_whole_study_on_lists_of_seeds(made: Repository, tmp_path: Path) -> None:
+    """Calibrated and never sealed, the whole graph runs to its end in one `dvc repro` and confirms nothing."""
+    study = made.copy(tmp_path / "study")
+    study.git("reset", "-q", "--hard", study.git("log", "--format=%H", "--grep=^Calibration$"))
+    rewrite(study, "params.yaml", lambda params: params["seed_sets"].update(LISTS))
+    study.commit("Lists of seeds")
+    done = study.must("dvc", "repro", *WHOLE)
+    assert "Running stage 'switch@replication-deep'" in done.out and "Running stage 'calibrate'" not in done.out
+    for name in SEALED:
+        record = json.loads(study.read(f"results/evaluate/{name}.json"))
+        assert f"{name}: not evaluated here (seed_sets." in done.out, done.out
+        assert record["evaluated"] is False and {row["verdict"] for row in record["predictions"]} == {"not evaluated here"}
+    for name, seeds in LISTS.items():
+        record = "bursts/excursions" if name == "bursts" else f"switch/{name}-deep"
+        provenance = json.loads(study.read(f"results/{record}.json"))["provenance"]
+        assert provenance["seeds"] == seeds and provenance["seals"] == {}
+    assert "not evaluated here" in study.read("manuscript/generated/predictions.tex")
