@@ -24,7 +24,7 @@ MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\
 """What this checkout's own runs and seals made, and a new history makes anew; `pilot` is over, and its seal and outcome stay."""
 
 TINY: dict[str, Any] = {
-    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 2, "depths.deep": 3, "batch": 4, "stack": 32,
+    "data.documents": 300, "model.width": 16, "model.heads": 2, "model.context": 16, "depths.shallow": 3, "depths.deep": 4, "batch": 4, "stack": 32,
     "checkpoint_seconds": 0, "probe.rank_sequences": 4, "probe.gradient_sequences": 4, "optimiser.learning_rate": 1.0e-4, "driver.warm": 20,
     "driver.ramp": 10, "driver.hold": 30, "driver.floors": [0.0], "rules.collapse": 0.45, "rules.recover": 0.6,
     "rules.settle_after": 10, "rules.settle_window": 2, "rules.measure_loss": 2, "branches.loss_steps": 24, "branches.switch_steps": 24,

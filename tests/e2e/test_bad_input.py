@@ -61,7 +61,7 @@ SMOKE = "params.yaml: scales.smoke."
 CASES = {
     "unknown key": Bad(replaced("params.yaml", "scale: smoke", "scale: smoke\nsclae: smoke"), DATA, ("params.yaml: unknown key 'sclae'", "cure: remove it or correct its spelling")),
     "misspelt key": Bad(replaced("params.yaml", "{collapse: 0.45", "{colapse: 0.45"), DATA, ("params.yaml: unknown key 'scales.smoke.rules.colapse'", "expected collapse", "cure: write collapse")),
-    "depth 0": Bad(replaced("params.yaml", "{shallow: 2", "{shallow: 0"), DATA, (f"{SMOKE}depths.shallow is not valid", "expected greater than or equal to 1", "found 0")),
+    "depth 0": Bad(replaced("params.yaml", "{shallow: 3", "{shallow: 0"), DATA, (f"{SMOKE}depths.shallow is not valid", "expected greater than or equal to 1", "found 0")),
     "duplicate seeds": Bad(replaced("params.yaml", "calibration: [5]", "calibration: [5, 5]"), DATA, ("params.yaml: seed_sets.calibration is not valid", "expected each seed once (twice: 5)")),
     "a number as text": Bad(
         replaced("params.yaml", "learning_rate: 0.0001", 'learning_rate: "1e-3"'), DATA, (f"{SMOKE}optimiser.learning_rate is not valid", "expected a valid number", "found '1e-3'")
