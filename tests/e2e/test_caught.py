@@ -81,7 +81,7 @@ def test_typed_number_stops_the_pipeline(repository: Repository) -> None:
     done = repository.run("dvc", "repro", *(() if TEX else ("render",)))
     assert done.code != 0 and "failed to reproduce 'audit'" in done.err
     found = re.search(r"^A401 manuscript/paper\.tex:(\d+):\d+ typed number 2\.5; nearest: (.*)$", done.out, re.MULTILINE)
-    assert found and int(found[1]) == at and r"\val{" in found[2] and "cure: cite it with \\val" in found[2], done.text
+    assert found and int(found[1]) == at and r"\val" in found[2] and "cure: cite it with \\val" in found[2], done.text
     assert "Running stage 'render'" not in done.out
     assert not TEX or (repository.root / "manuscript/paper.pdf").read_bytes() == old
 
