@@ -162,7 +162,9 @@ def rerun(
     """Run the chain that writes the metrics in the clone, and judge the registration on what it wrote."""
     registration = registered.standing.registration
     project = prepare(context, registered.commit, fresh, registered.records, place, mark)
-    stages = {prediction.metric.stage: None for prediction in registration.predictions if prediction.metric.file in registered.records}
+    makers = project.pipeline.uncached  # of a stage with cells, the one that writes the file: the others may be another set's
+    metrics = [prediction.metric for prediction in registration.predictions if prediction.metric.file in registered.records]
+    stages = {makers.get(metric.file, metric.stage): None for metric in metrics}
     reproduce(project, context.root, stages)
     records = {file: parse_json(read_bytes(project.root / file), file) for file in registered.records}
     return judge(registration, lambda file: {**registered.frozen, **records}[file]), records

@@ -250,6 +250,13 @@ class Context:
         committed = _attempt(lambda: self.history.bytes_at(self.history.head, path))
         return data if isinstance(data, bytes) and (isinstance(committed, Refusal) or committed == data) else None
 
+    def lacks_history(self) -> bool:
+        """Whether there is no git history here, or it is cut off."""
+        try:
+            return self.history.shallow
+        except Refusal:
+            return True
+
     def holds(self, registration: Registration) -> bool:
         """Whether the registration is to be judged under the present `params.yaml`."""
         return not registration.unmet(self.parameters)

@@ -170,7 +170,7 @@ def admit(
         claimed = seed_set in seed_counts(registration, registrations)
         if (claimed and set_value != registration.seed_owner) or not context.holds(registration):
             waiting = waiting or name in registration.stages
-        elif (claimed and registration.seeds.same_as) or registration.id in wanted or _is_named(context, name, registration):
+        elif (claimed and registration.seeds.same_as) or registration.id in wanted or _is_named(context, name, registration, judged=claimed or seed_set is None):
             needed |= {registration.id: None, registration.seed_owner: None}
     if isinstance(set_value, str) and seed_set is not None:
         needed[set_value] = None
@@ -195,9 +195,10 @@ def _stand(context: Context, name: str) -> Standing:
     return standing
 
 
-def _is_named(context: Context, name: str, registration: Any) -> bool:
+def _is_named(context: Context, name: str, registration: Any, *, judged: bool) -> bool:
+    """By its stages, or as the stage of a metric: of a seed set that is not the registration's own, such a stage gives none of its metrics."""
     sealed = context.history.blob_at(context.history.head, context.seal_path(registration.id)) is not None
-    return name in registration.stages or (sealed and name in registration.judged_stages())
+    return name in registration.stages or (judged and sealed and name in registration.judged_stages())
 
 
 def choose_seeds(context: Context, standing: Mapping[str, Standing], seed_set: str, set_value: Any) -> tuple[int, ...]:

@@ -88,10 +88,15 @@ def render_all(context: Context) -> Generated:
 
 
 def shown_marks(context: Context) -> set[str]:
-    """What the included generated files are noted to show: `registration.prediction` of verdicts, and other marks."""
+    """What the included generated files are noted to show: `registration.prediction` of verdicts, and other marks.
+
+    Refusal where they cannot be generated for want of history: what they would show is not known then.
+    """
     try:
         tables = generate(context).shown
     except Refusal:
+        if context.lacks_history():
+            raise
         return set()  # reported as A402 or A408
     return set().union(*(tables.get(name, set()) for name in generated_inputs(context, load_document(context))))
 

@@ -26,7 +26,9 @@ def check(context: Context) -> Iterator[Finding]:
                     continue
                 yield from _again(context, path, parse_model(Verdicts, record, path))
             except Refusal as refusal:
-                yield Finding(code="A309", place=path, what=f"cannot be judged again: {refusal}")
+                closed = str(record.get("registration")) in context.outcomes  # whose records lie in history
+                severity = Severity.UNCHECKED if closed and context.lacks_history() else Severity.FINDING
+                yield Finding(code="A309", severity=severity, place=path, what=f"cannot be judged again: {refusal}")
 
 
 def count(context: Context) -> str:

@@ -34,6 +34,13 @@ def test_another_known_set_is_no_finding(beside: Project) -> None:
     assert seeds_found(beside) == []
 
 
+def test_a_metrics_stage_on_another_set_stands_under_nothing(beside: Project) -> None:
+    """The pilot names the stage of its metric, not as one that waits: on a set that is not its own it does not hold the run back."""
+    other = beside.start("analyse", inputs=["results/train/shallow.json"], seed_set="other", set_value=[7, 8, 9])
+    own = beside.start("analyse", inputs=["results/train/shallow.json"], seed_set="main", set_value="pilot")
+    assert other.provenance.seals == {} and list(own.provenance.seals) == ["pilot"]
+
+
 def test_seeds_that_nobody_lists_are(beside: Project) -> None:
     """With another list in the parameters the same record has seeds from nowhere."""
     beside.edit("params.yaml", "other: [7, 8, 9]", "other: [7, 8, 10]")

@@ -11,7 +11,7 @@ import pytest
 from smoke import TEX, Repository
 
 Change = Callable[[Repository], None]
-CITED = r"\val{main.both.events.settled} of"
+CITED = r"\val{main.both.force.hinge_1x.rho} of"
 
 
 def change_digit(path: str, pattern: str) -> Change:
@@ -77,11 +77,11 @@ def test_typed_number_stops_the_pipeline(repository: Repository) -> None:
     """A number typed over a macro: `dvc repro` fails at the audit, which names the key it stands for; the PDF is kept."""
     old = (repository.root / "manuscript/paper.pdf").read_bytes() if TEX else b""
     at = repository.read("manuscript/paper.tex")[: repository.read("manuscript/paper.tex").index(CITED)].count("\n") + 1
-    repository.edit("manuscript/paper.tex", CITED, "2 of")
+    repository.edit("manuscript/paper.tex", CITED, "2.5 of")
     done = repository.run("dvc", "repro", *(() if TEX else ("render",)))
     assert done.code != 0 and "failed to reproduce 'audit'" in done.err
-    found = re.search(r"^A401 manuscript/paper\.tex:(\d+):\d+ typed number 2; nearest: (.*)$", done.out, re.MULTILINE)
-    assert found and int(found[1]) == at and r"\val{main." in found[2] and "cure: cite it with \\val" in found[2], done.text
+    found = re.search(r"^A401 manuscript/paper\.tex:(\d+):\d+ typed number 2\.5; nearest: (.*)$", done.out, re.MULTILINE)
+    assert found and int(found[1]) == at and r"\val" in found[2] and "cure: cite it with \\val" in found[2], done.text
     assert "Running stage 'render'" not in done.out
     assert not TEX or (repository.root / "manuscript/paper.pdf").read_bytes() == old
 

@@ -12,8 +12,8 @@ from smoke import Done, Repository
 
 
 def brought(repository: Repository, path: str) -> str:
-    """The commit that brought a file."""
-    return repository.git("log", "--diff-filter=A", "--format=%H", "--", path).split()[-1]
+    """The commit that brought a file, the last time where the pilot had one there."""
+    return repository.git("log", "--diff-filter=A", "--format=%H", "--", path).split()[0]
 
 
 def came_before(repository: Repository, first: str, then: str) -> bool:
@@ -67,12 +67,14 @@ def assert_refused(done: Done, *words: str) -> None:
     assert done.code == 2 and len(done.err.splitlines()) == 1 and all(word in done.err for word in words), done.text
 
 
-@pytest.mark.parametrize("stage", ["collapse", "branch", "path", "switch"])
-def test_replication_waits_for_its_seal(back, stage: str) -> None:
-    """Before path-1 is sealed its seeds do not exist: nothing of the replication runs."""
-    past = back("Main")
+@pytest.mark.parametrize(("title", "stage"), [("Main", "collapse"), ("Main", "switch"), ("Seal path-1", "collapse"), ("Seal function-1", "branch")])
+def test_replication_waits_for_every_seal(back, title: str, stage: str) -> None:
+    """Before path-1 is sealed its seeds do not exist, and while one that shares them is not sealed nothing of the replication runs."""
+    past = back(title)
     done = past.run("python", "-m", f"stages.{stage}", "replication", "shallow")
-    assert_refused(done, "prereg/path-1.seal.json", "not sealed", "cure: audit seal path-1")
+    assert_refused(done, "the registration is not sealed; expected the seal in HEAD's tree; cure: audit seal ")
+    waiting = [name for name in SHARED if not (past.root / f"prereg/{name}.seal.json").exists()]
+    assert waiting and done.err.partition(".seal.json: ")[0].removeprefix("prereg/") in waiting
     assert not (past.root / f"results/{stage}/replication-shallow.json").exists()
 
 

@@ -31,10 +31,10 @@ def exchange(one: str, other: str) -> World:
             beside = found.get((role, row.seed, labels.get(row.arm, "")))
             return row.model_copy(update={"start": beside.start, "trajectory": beside.trajectory}) if beside else row
 
-        changed = [
-            {role: part[role].model_copy(update={"branches": tuple(trade(role, row) for row in part[role].branches)}) for role in ROLES} for part in parts
-        ]
-        return records._replace(treated=changed[0], switched=changed[1])
+        def traded(part) -> dict:
+            return {role: part[role].model_copy(update={"branches": tuple(trade(role, row) for row in part[role].branches)}) for role in ROLES}
+
+        return records._replace(treated=traded(records.treated), switched=traded(records.switched))
 
     return world
 
@@ -87,20 +87,25 @@ def exchange_forces(records: SetRecords) -> SetRecords:
 
 
 def learn_to_the_end(records: SetRecords) -> SetRecords:
-    """Drivers whose loss is their control's until the collapse is detected: the loss shows it last."""
+    """Drivers whose spectral markers change at once, and whose loss is their control's until the collapse is detected: it shows it last."""
     drivers = {role: delay_loss(record) for role, record in records.drivers.items()}
     return records._replace(drivers=drivers)
 
 
 def delay_loss(record: Drivers) -> Drivers:
-    """The drivers of one depth with the loss of their controls before detection."""
+    """The drivers of one depth with the loss of their controls before detection, and the markers of the detection from the start."""
     beside = {row.seed: dict(zip(row.trajectory.step, row.trajectory.loss, strict=True)) for row in record.controls}
     detected = {event.seed: event.detected for event in record.events}
     rows = []
     for row in record.drivers:
-        run, until = row.trajectory, detected.get(row.seed, 0)
+        if row.seed not in detected:
+            rows.append(row)
+            continue
+        run, until = row.trajectory, detected[row.seed]
         loss = tuple(beside[row.seed][step] + (0.0 if step < until else 1.0) for step in run.step)
-        rows.append(row.model_copy(update={"trajectory": run.model_copy(update={"loss": loss})}))
+        place = run.step.index(until)
+        extra = {name: (series[0], *(series[place],) * (len(series) - 1)) for name, series in run.extra.items()}
+        rows.append(row.model_copy(update={"trajectory": run.model_copy(update={"loss": loss, "extra": extra})}))
     return record.model_copy(update={"drivers": tuple(rows)})
 
 
