@@ -246,10 +246,10 @@ def test_bad_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -
 def test_three_numbers_of_our_paper(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A confirmatory one with its missed verdict, an exploratory one, and one of the data."""
     monkeypatch.chdir(ROOT)
-    _, missed, _ = trace(capsys, "main.both.path.qk_over_healthy")
-    assert "seeds      confirmatory, seed set pilot.main" in missed and "judged by  pilot.P1 missed: " in missed
-    _, ratio, _ = trace(capsys, "main.both.force.hinge")
-    assert "exploratory on confirmatory seeds" in ratio and "stage      analyse: python -m stages.analyse main" in ratio
+    _, missed, _ = trace(capsys, "main.both.path.collapsed.qk_over_healthy_max")
+    assert "seeds      confirmatory, seed set design.main" in missed and "judged by  design.M6 missed: " in missed
+    _, ratio, _ = trace(capsys, "main.both.force.hinge_1x.rho")
+    assert "exploratory on confirmatory seeds" in ratio and "stage      summary@main: python -m stages.summary main" in ratio
     found = trace_quantity(Context.open(ROOT), "data.tokens")
     assert found.record == "results/data/data.json" and len(found.run_commit) == 40 and found.record_commits and found.places[0].text == "2,383,555"
 
