@@ -35,11 +35,11 @@ def draw_ranks(axis: Any, bursts: Bursts, healthy: RoleCalibration) -> None:
     end = max(row.start for row in after.branches) if after.branches else max(row.trajectory.step[-1] for row in record.bursts)
     axis.axvspan(0, end - start, color="#DDDDDD", linewidth=0, label="burst")
     for row in (*record.warm, *record.controls, *after.controls):
-        plot_rank(axis, row, looks.CONTROL, start)
+        plot_rank(axis, row, looks.CONTROL, start, start - end)
     for multiplier, look in zip(multipliers_of(record), looks.BURSTS, strict=True):
         names = (f"burst_{multiplier:g}", f"after_{multiplier:g}")
         for row in (row for row in (*record.bursts, *after.branches) if row.arm in names):
-            plot_rank(axis, row, look, start)
+            plot_rank(axis, row, look, start, start - end)
     axis.axhline(float(healthy.recover_threshold.value), linewidth=0.7, **looks.RECOVER.line())
     axis.axhline(float(healthy.collapse_threshold.value), linewidth=0.7, **looks.COLLAPSE.line())
     axis.set(xlabel="updates since the burst began", ylabel="stable rank, last block")
@@ -47,9 +47,10 @@ def draw_ranks(axis: Any, bursts: Bursts, healthy: RoleCalibration) -> None:
     axis.set_title(f"{record.depth} blocks")
 
 
-def plot_rank(axis: Any, row: ArmRow, look: Look, since: int) -> None:
-    """One run."""
-    axis.plot([step - since for step in row.trajectory.step], ranks_of(row.trajectory), linewidth=0.7, **look.line())
+def plot_rank(axis: Any, row: ArmRow, look: Look, since: int, first: int) -> None:
+    """One run, from `first` updates after the burst began: what lies outside of the panel would stretch its axis."""
+    shown = [(step - since, rank) for step, rank in zip(row.trajectory.step, ranks_of(row.trajectory), strict=True) if step - since >= first]
+    axis.plot([step for step, _ in shown], [rank for _, rank in shown], linewidth=0.7, **look.line())
 
 
 def draw_times(axis: Any, bursts: Bursts, threshold: float, rules: Rules) -> None:
@@ -58,6 +59,7 @@ def draw_times(axis: Any, bursts: Bursts, threshold: float, rules: Rules) -> Non
     for record, rows, name in list_records(bursts):
         for place, look in enumerate(looks.BURSTS):
             gaps, own = gaps_after(record, place), look_of(look, name)
+            axis.plot([], [], **own.dots())  # so that the legend shows it filled, whatever came of the first
             for row in burst_rows(record, rows, place):
                 time = recovery_time(row, threshold, rules)
                 draw_time(axis, gaps[row.seed], time, own, not time.censored, budget)
@@ -91,7 +93,8 @@ def draw_openings(
             for row in burst_rows(record, rows, place):
                 if (multiplier, row.seed) in openings:
                     came = not recovery_time(row, threshold, rules).censored
-                    axis.plot(1 + place + (0.15 if name else 0), openings[multiplier, row.seed], **look_of(look, name).dots(came, label="_"))
+                    dots = look_of(look, name).dots(came, label="_", zorder=2 + came)
+                    axis.plot(1 + place + (0.15 if name else 0), openings[multiplier, row.seed], **dots)
     axis.set(yscale="log", ylabel=r"$\|\nabla_{Q,K}\|$, median over blocks")
     axis.set_xticks(range(4), ["collapsed", "burst $m_1$", "burst $m_2$", "healthy"])
     axis.set_xlim(-0.5, 3.5)
