@@ -43,7 +43,7 @@ FAULTS = {
     "no delay": ("delays: [50, 150, 300]", "delays: []", "scales.laptop.study.delays is not valid; expected different values, smallest first; found "),
     "multipliers twice": ("multipliers: [20, 24, 28, 32, 40]", "multipliers: [20, 20]", "scales.laptop.study.bursts.multipliers is not valid; expected different values, smallest first"),
     "a weak scale of one": ("deep: [0.06, 0.08, 0.1, 0.15]", "deep: [0.06, 1.0]", "scales.laptop.study.weak.deep.1 is not valid; expected less than 1; found 1.0"),
-    "misspelt inside the study": ("gain_steps: 360", "gain_step: 360", "unknown key 'scales.laptop.study.intact.gain_step'"),
+    "misspelt inside the study": ("gain_steps: 600", "gain_step: 600", "unknown key 'scales.laptop.study.intact.gain_step'"),
     "no study": ("    study:\n      delays: [50, 150, 300]\n", "    stud:\n      delays: [50, 150, 300]\n", "unknown key 'scales.laptop.stud' (and 1 more); expected study; found scales.laptop.stud; cure: write study"),
     "no arms": ("\narms:\n", "\narmes:\n", "unknown key 'armes' (and 1 more); expected arms; found armes; cure: write arms"),
     "arms of no event": ("few_events: 3", "few_events: 0", "arms.main.few_events is not valid; expected greater than or equal to 1; found 0"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from test_path_tests import TESTS
 
-import stages.continuation
-import stages.switch
 from audit.load import read_yaml
 from audit.records import record_bytes
 from audit.registration import parse_registration
@@ -157,15 +157,23 @@ def test_the_pipeline_forecasts_before_it_trains():
     assert "${item.after}" in plan["switch"]["do"]["deps"] and "results/bursts/forecast.json" in plan["continuation"]["deps"]
 
 
+@pytest.fixture
+def load():
+    """Imports a stage, and forgets it afterwards: the gate refuses a process that has loaded one of another checkout."""
+    yield importlib.import_module
+    for name in [name for name in sys.modules if name.partition(".")[0] == "stages"]:
+        del sys.modules[name]
+
+
 @pytest.mark.parametrize(
     ("module", "words", "forecast"),
     [
-        (stages.switch, ("replication", "deep"), "results/forecast/path.json"),
-        (stages.switch, ("main", "deep"), None),
-        (stages.continuation, (), "results/bursts/forecast.json"),
+        ("stages.switch", ("replication", "deep"), "results/forecast/path.json"),
+        ("stages.switch", ("main", "deep"), None),
+        ("stages.continuation", (), "results/bursts/forecast.json"),
     ],
 )
-def test_run_logs_name_the_forecast(module, words, forecast, monkeypatch):
+def test_run_logs_name_the_forecast(module, words, forecast, monkeypatch, load):
     """The gate asks for it, so that nothing is trained without it, and its digest stands in the run log; main has none."""
     asked = []
 
@@ -173,8 +181,9 @@ def test_run_logs_name_the_forecast(module, words, forecast, monkeypatch):
         asked.extend(str(path) for value in values if isinstance(value, list) for path in value)
         raise InterruptedError
 
+    stage = load(module)
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(module, "cell" if words else "open_gate", stop)
+    monkeypatch.setattr(stage, "cell" if words else "open_gate", stop)
     with pytest.raises(InterruptedError):
-        module.body(*words)
+        stage.body(*words)
     assert [path for path in asked if "forecast" in path] == ([forecast] if forecast else [])
