@@ -11,7 +11,7 @@ import pytest
 from smoke import TEX, Repository
 
 Change = Callable[[Repository], None]
-CITED = r"\val{main.both.force.hinge_1x.rho} of"
+CITED = r"\val{main.both.force.hinge_over_penalty} times"
 
 
 def change_digit(path: str, pattern: str) -> Change:
@@ -77,7 +77,7 @@ def test_typed_number_stops_the_pipeline(repository: Repository) -> None:
     """A number typed over a macro: `dvc repro` fails at the audit, which names the key it stands for; the PDF is kept."""
     old = (repository.root / "manuscript/paper.pdf").read_bytes() if TEX else b""
     at = repository.read("manuscript/paper.tex")[: repository.read("manuscript/paper.tex").index(CITED)].count("\n") + 1
-    repository.edit("manuscript/paper.tex", CITED, "2.5 of")
+    repository.edit("manuscript/paper.tex", CITED, "2.5 times")
     done = repository.run("dvc", "repro", *(() if TEX else ("render",)))
     assert done.code != 0 and "failed to reproduce 'audit'" in done.err
     found = re.search(r"^A401 manuscript/paper\.tex:(\d+):\d+ typed number 2\.5; nearest: (.*)$", done.out, re.MULTILINE)
