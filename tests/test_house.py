@@ -33,7 +33,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 ]
 STUDY = [
     "machines",
-    "params records manifest quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings records_results ramps path_rules",
+    "params records manifest quantities corpus model kernel adamw2 terms schedule events spectral pure statistics thresholds arm_records records_readings records_results ramps path_rules",
     "settings text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
     "claim_readings seed_cells quantity_forms",
     "recoveries ramp_summary reading_summary",
@@ -43,7 +43,7 @@ STUDY = [
     "own_tests",
     "path_tests",
     "schemas",
-    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks costs replay",
+    "engine engine.runs engine.stack engine.optimisers engine.moments engine.matrices engine.sigma engine.training engine.capture tables plan progress treatments drivers bursts checks costs replay",
     "looks curves",
     "figures_forces figures_bursts",
     "figures",
