@@ -111,8 +111,8 @@ class AdamW2(torch.optim.Optimizer):
         direction = find_direction(state["exp_avg"], state["exp_avg_sq"], 1 - beta1**count, 1 - beta2**count, group["eps"])
         rate = torch.tensor(float(group["lr"]), dtype=torch.float64, device=weight.device)
         if weight.dim() > 1:
-            norms = (power_iterations(x.flatten(1), state[name], group["iterations"]) for x, name in ((weight, "vector"), (direction, "vector_update")))
-            rate = cap_rate(rate, *norms, group["tau"])
+            sides = ((weight, "vector"), (direction, "vector_update"))
+            rate = cap_rate(rate, *(power_iterations(side.flatten(1), state[name], group["iterations"]) for side, name in sides), group["tau"])
         state["rate"] = rate
         weight.mul_(1 - rate * group["weight_decay"]).sub_(direction * rate)
 

@@ -45,7 +45,7 @@ def adamw2(
     rate, *correction = columns(flat_MP, controls.rate, *correction)
     moving = going.view(-1, 1, 1) > 0
     update_MP = find_direction(first_MP, second_MP, *correction, rule.epsilon)
-    flat_MP[:, shape.matrices :].sub_(update_MP[:, shape.matrices :] * rate * going)
+    flat_MP[:, shape.matrices :].sub_(torch.where(going > 0, update_MP[:, shape.matrices :] * rate, 0.0))
     pace, decay, tau = (x.view(-1, 1, 1) for x in (controls.rate, controls.decay, controls.tau))
     for group, *starts in zip(room.groups, *(room.vectors(part, "columns") for part in memory_MX[:, : 2 * vectors].split(vectors, 1)), strict=True):
         weight, update = group.view(flat_MP), group.view(update_MP)

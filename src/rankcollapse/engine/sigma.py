@@ -80,12 +80,7 @@ def take_back(grad_MP: torch.Tensor, memory_MX: torch.Tensor, shape: Shape) -> t
     room, held, start = projections(shape), Normalised.read(memory_MX, shape), first_projection(shape)
     pull = torch.empty_like(held.gamma, memory_format=torch.contiguous_format)
     if kernel.available(grad_MP):
-
-        def work(part: slice) -> int:
-            sizes, (places, numbers) = grad_MP[part].shape, kernel_places(shape)
-            return kernel.call("normalised_back", grad_MP, *sizes, start, grad_MP[part], pull[part], len(places), places, memory_MX[part], memory_MX.stride(0), numbers)
-
-        kernel.share_out(len(grad_MP), work)
+        run_kernel("normalised_back", grad_MP, pull, memory_MX, shape)
         return pull
     for group, u, v, size, gamma, out in zip(room.groups, *views_of(held, room), room.numbers(pull), strict=True):
         grad, raw = group.view(grad_MP), group.view(held.raw, start)
@@ -100,13 +95,7 @@ def make_effective(flat_MP: torch.Tensor, memory_MX: torch.Tensor, moving_M: tor
     """Write gamma / sigma W over the projections of the models that move, with sigma after one more power step."""
     room, held, start = projections(shape), Normalised.read(memory_MX, shape), first_projection(shape)
     if kernel.available(flat_MP):
-        moving = moving_M.double()
-
-        def work(part: slice) -> int:
-            sizes, (places, numbers) = flat_MP[part].shape, kernel_places(shape)
-            return kernel.call("normalised", flat_MP, *sizes, start, flat_MP[part], moving[part], len(places), places, memory_MX[part], memory_MX.stride(0), numbers)
-
-        kernel.share_out(len(flat_MP), work)
+        run_kernel("normalised", flat_MP, moving_M.double(), memory_MX, shape)
         return
     goes = moving_M.view(-1, 1, 1)
     for group, u, v, size, gamma in zip(room.groups, *views_of(held, room), strict=True):
@@ -122,10 +111,17 @@ def views_of(held: Normalised, room: Room) -> tuple[list[torch.Tensor], ...]:
     return room.vectors(held.left, "rows"), room.vectors(held.right, "columns"), room.numbers(held.sigma), room.numbers(held.gamma)
 
 
-def kernel_places(shape: Shape) -> tuple[torch.Tensor, int]:
-    """Where the kernel finds the projections and their vectors, and where sigma and gamma lie in a row of memory."""
+def run_kernel(name: str, weights_MP: torch.Tensor, beside: torch.Tensor, memory_MX: torch.Tensor, shape: Shape) -> None:
+    """Call a function of the kernel on weights and memory, and what it takes beside them."""
     raw, left, right, *_ = Normalised.sizes(shape)
-    return tabulate_places(projections(shape), raw, raw + left), raw + left + right
+    places = tabulate_places(projections(shape), raw, raw + left)
+
+    def work(part: slice) -> int:
+        weights = (*weights_MP[part].shape, first_projection(shape), weights_MP[part], beside[part])
+        memory = (memory_MX[part], memory_MX.stride(0), raw + left + right)
+        return kernel.call(name, weights_MP, *weights, len(places), places, *memory)
+
+    kernel.share_out(len(weights_MP), work)
 
 
 def sigma_memory(flat_MP: torch.Tensor, shape: Shape) -> torch.Tensor:
