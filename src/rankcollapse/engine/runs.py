@@ -13,7 +13,7 @@ import torch
 from audit.records import Refusal
 from rankcollapse.engine.optimisers import OPTIMISERS
 from rankcollapse.events import Settled
-from rankcollapse.measure import READINGS
+from rankcollapse.measure import NETWORK_READINGS, READINGS
 from rankcollapse.model import QUERY_KEY, Shape, initialise
 from rankcollapse.params import Optimiser
 from rankcollapse.schedule import Schedule, constant, find_fault
@@ -76,9 +76,10 @@ class Run:
         for name, table in TABLES.items():
             if getattr(self, name) not in table:
                 raise Refusal(f"run {self.name}", f"unknown {name} {getattr(self, name)!r}", expected=", ".join(table))
+        known = (*READINGS, *NETWORK_READINGS)
         for reading in self.readings:
-            if reading not in READINGS:
-                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join(READINGS))
+            if reading not in known:
+                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join(known))
         for name in ("skip", "learning_rate", "weight_decay"):
             fault = find_fault(getattr(self, name), self.start, self.end) if getattr(self, name) is not None else ""
             if fault:
