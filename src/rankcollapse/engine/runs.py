@@ -13,7 +13,7 @@ import torch
 from audit.records import Refusal
 from rankcollapse.engine.optimisers import OPTIMISERS
 from rankcollapse.events import Settled
-from rankcollapse.measure import READINGS
+from rankcollapse.measure import NETWORK_READINGS, READINGS
 from rankcollapse.model import QUERY_KEY, Shape, initialise
 from rankcollapse.params import Optimiser
 from rankcollapse.schedule import Schedule, constant, find_fault
@@ -82,9 +82,10 @@ class Run:
         for name, table in TABLES.items():
             if getattr(self, name) not in table:
                 raise Refusal(f"run {self.name}", f"unknown {name} {getattr(self, name)!r}", expected=", ".join(table))
+        known = (*READINGS, *NETWORK_READINGS, *OWN_READINGS)
         for reading in self.readings:
-            if reading not in (*READINGS, *OWN_READINGS):
-                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join((*READINGS, *OWN_READINGS)))
+            if reading not in known:
+                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join(known))
         for name in ("tau", "logit_limit"):
             if not getattr(self, name) > 0:
                 raise Refusal(f"run {self.name}", f"{name} does not make sense", expected="above 0", observed=str(getattr(self, name)))
