@@ -37,10 +37,10 @@ TIMED = ("switch_03", "delay_1", "delay_2", "delay_3", "decay_0", "reset")
 """Switches to the same skip scale, by what went before."""
 PUSHED = [arm for arm in looks.ADDED if arm.startswith(("penalty", "hinge"))]
 GROUPS = {
-    "penalty, hinge": PUSHED, "other terms, ramp": [arm for arm in looks.ADDED if arm not in PUSHED],
-    "switches": list(looks.SWITCHED), "later switches": list(looks.AGED),
+    "stable rank:\npenalty, hinge": PUSHED, "stable rank: untreated,\ncosine, ramp": [arm for arm in looks.ADDED if arm not in PUSHED],
+    "stable rank:\nswitches": list(looks.SWITCHED), "stable rank:\nlater switches": list(looks.AGED),
 }  # fmt: skip
-"""Rows of the figure of treatments; what moves the rank least has an axis of its own."""
+"""Rows of the figure of treatments, by label; what moves the rank least has an axis of its own."""
 
 
 def draw_all(
@@ -142,13 +142,13 @@ def finish(figure: Any, axes: Any, columns: int, order: Sequence[str] = (), own:
 def draw_treatments(cells: Sequence[Cell], rules: Rules) -> Any:
     """Rank after each treatment is switched on: penalties and hinges on axes of their own, cosine and ramp, switches, and switches after a
     delay (figure 1 of the source paper)."""
-    figure, axes = open_grid(len(GROUPS), len(cells), 6.3, sharey="row", sharex="row")
+    figure, axes = open_grid(len(GROUPS), len(cells), 6.8, sharey="row", sharex="row", height_ratios=(1.6, 1, 1, 1))
     for column, cell in zip(axes.T, cells, strict=True):
-        for axis, (name, arms) in zip(column, GROUPS.items(), strict=True):
+        for axis, (label, arms) in zip(column, GROUPS.items(), strict=True):
             for place, arm in enumerate(arms):
                 draw_arm(axis, cell.of_arm(arm), ARMS[arm], rules.recover_window, place / len(arms))
             draw_threshold(axis, cell.recover)
-            axis.set(ylabel=f"stable rank:\n{name}", xlabel="steps since switch-on")
+            axis.set(ylabel=label, xlabel="steps since switch-on")
         column[0].set_title(cell.title)
     for rows in (axes[:1], axes[1:]):
         last = max(axis.get_xlim()[1] for axis in rows.flat)

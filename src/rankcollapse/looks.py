@@ -50,15 +50,15 @@ class Look(NamedTuple):
 TIMES = r"$\times$"
 ADDED = {
     "untreated": Look("untreated", "#8C8C8C", "-", "o"),
-    "epsilon": Look(r"smaller Adam $\epsilon$", "#B5B5B5", (0, (2, 1, 1, 1)), "8"),
+    "epsilon": Look(r"smaller Adam $\epsilon$", "#B5B5B5", (0, (2, 1, 1, 1)), ">"),
     "penalty_1x": Look(f"penalty 1{TIMES}", "#E69F00", ":", "v"),
     "penalty_4x": Look(f"penalty 4{TIMES}", "#A65E00", (0, (1, 3)), "^"),
     "penalty_1x_unclipped": Look(f"penalty 1{TIMES}, unclipped", "#F2C572", (0, (1, 1, 1, 4)), "<"),
     "hinge_1x": Look(f"hinge 1{TIMES}", "#56B4E9", "--", "s"),
     "hinge_4x": Look(f"hinge 4{TIMES}", "#0072B2", (0, (6, 3)), "D"),
-    "hinge_1x_unclipped": Look(f"hinge 1{TIMES}, unclipped", "#A5D8F5", (0, (4, 1, 4, 4)), "p"),
-    "hinge_4x_unclipped": Look(f"hinge 4{TIMES}, unclipped", "#3D7FA8", (0, (8, 2, 2, 2)), "h"),
-    "hinge_10x_unclipped": Look(f"hinge 10{TIMES}, unclipped", "#08306B", (0, (10, 2)), "H"),
+    "hinge_1x_unclipped": Look(f"hinge 1{TIMES}, unclipped", "#A5D8F5", (0, (4, 1, 4, 4)), "x"),
+    "hinge_4x_unclipped": Look(f"hinge 4{TIMES}, unclipped", "#3D7FA8", (0, (8, 2, 2, 2)), "+"),
+    "hinge_10x_unclipped": Look(f"hinge 10{TIMES}, unclipped", "#08306B", (0, (10, 2)), "1"),
     "cosine_1x": Look(f"cosine 1{TIMES}", "#7B5EA7", "-.", "P"),
     "ramp": Look("reversed ramp", "#009E73", (0, (9, 1)), "*"),
 }
