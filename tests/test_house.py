@@ -45,7 +45,7 @@ STUDY = [
     "schemas",
     "engine engine.runs engine.stack engine.optimisers engine.moments engine.matrices engine.sigma engine.training engine.capture tables plan progress treatments drivers bursts checks costs replay",
     "looks curves",
-    "figures_forces figures_bursts",
+    "figures_forces figures_bursts figures_path figures_spectral",
     "figures",
     "checkpoint pools fanout experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings burst_readings",
     "engine.__main__",
