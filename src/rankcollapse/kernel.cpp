@@ -679,12 +679,11 @@ struct Place {
     int64_t at, rows, columns, ld, right, left;
 };
 
-/* Euclidean norm, in double: no weight that is a number is too large or too small for it. */
+/* Euclidean norm, in double: no weight that is a number is too large or too small for it. Four sums, in an order that no processor changes. */
 double length(const real *x, int64_t count) {
-    double square = 0;
-#pragma omp simd reduction(+ : square)
-    for (int64_t i = 0; i < count; i++) square += (double)x[i] * x[i];
-    return std::sqrt(square);
+    double squares[4] = {0, 0, 0, 0};
+    for (int64_t i = 0; i < count; i++) squares[i % 4] += (double)x[i] * x[i];
+    return std::sqrt((squares[0] + squares[1]) + (squares[2] + squares[3]));
 }
 
 /* Largest singular value of w by power iterations from v, never above the true one but for rounding; v moves along and u = w v / |w v|.

@@ -43,20 +43,26 @@ def adamw2(
         return
     going = move_moments(grad_MP, first_MP, second_MP, controls, rule)
     rate, *correction = columns(flat_MP, controls.rate, *correction)
-    moving = going.view(-1, 1, 1) > 0
     update_MP = find_direction(first_MP, second_MP, *correction, rule.epsilon)
     flat_MP[:, shape.matrices :].sub_(torch.where(going > 0, update_MP[:, shape.matrices :] * rate, 0.0))
-    pace, decay, tau = (x.view(-1, 1, 1) for x in (controls.rate, controls.decay, controls.tau))
-    for group, *starts in zip(room.groups, *(room.vectors(part, "columns") for part in memory_MX[:, : 2 * vectors].split(vectors, 1)), strict=True):
-        weight, update = group.view(flat_MP), group.view(update_MP)
-        norms = []
-        for matrix, start in zip((weight, update), starts, strict=True):
-            vector = start.clone()
-            norms.append(power_iterations(matrix, vector, ITERATIONS))
-            start.copy_(torch.where(moving.unsqueeze(-1), vector, start))
-        capped = torch.where(moving, cap_rate(pace, *norms, tau), 0.0)
-        shrink, step = (x.to(flat_MP.dtype)[..., None, None] for x in (1 - capped * decay, capped))
-        weight.mul_(shrink).sub_(torch.where(step > 0, update * step, 0.0))
+    weights, updates = (room.vectors(part, "columns") for part in memory_MX[:, : 2 * vectors].split(vectors, 1))
+    for group, *starts in zip(room.groups, weights, updates, strict=True):
+        descend(group.view(flat_MP), group.view(update_MP), starts, going > 0, controls)
+
+
+def descend(
+    weight_MABRC: torch.Tensor, update_MABRC: torch.Tensor, starts_MABC: Sequence[torch.Tensor], moving_M1: torch.Tensor, controls: Controls
+) -> None:
+    """Move matrices of one size by their updates at capped rates, in PyTorch; both power iterations move on from `starts`. Models at rest keep all."""
+    moving, norms = moving_M1.unsqueeze(-1), []
+    for matrix, start in zip((weight_MABRC, update_MABRC), starts_MABC, strict=True):
+        vector = start.clone()
+        norms.append(power_iterations(matrix, vector, ITERATIONS))
+        start.copy_(torch.where(moving.unsqueeze(-1), vector, start))
+    rate, decay, tau = (x.view(-1, 1, 1) for x in (controls.rate, controls.decay, controls.tau))
+    capped = torch.where(moving, cap_rate(rate, *norms, tau), 0.0)
+    shrink, step = (x.to(weight_MABRC.dtype)[..., None, None] for x in (1 - capped * decay, capped))
+    weight_MABRC.mul_(shrink).sub_(torch.where(step > 0, update_MABRC * step, 0.0))
 
 
 def adamw2_memory(flat_MP: torch.Tensor, shape: Shape) -> torch.Tensor:

@@ -57,11 +57,13 @@ def sigma(
     """
     held, start = Normalised.read(memory_MX, shape), first_projection(shape)
     own = slice(start, shape.matrices)
+    moving = controls.factor > 0
+    grad_MP.mul_(controls.factor.to(grad_MP.dtype).unsqueeze(1))  # before all else, as in a stack where some term is not clipped
+    controls = controls._replace(factor=moving.double())
     pull = take_back(grad_MP, memory_MX, shape)
     raw_MP = flat_MP.clone()
     raw_MP[:, own] = held.raw
     adamw(raw_MP, grad_MP, first_MP, second_MP, controls, shape.matrices, rule)
-    moving = controls.factor > 0
     held.age.add_(moving.unsqueeze(1))
     numbers = [each.contiguous() for each in (held.gamma, pull, held.first, held.second)]
     adamw(*numbers, controls._replace(decay=torch.zeros_like(controls.decay), count=held.age[:, 0].double()), 0, rule)
