@@ -21,8 +21,8 @@ from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, describe
 PARTS = ("weights", "moment1", "moment2")
 STATES = "states.safetensors"
 """Name of the file of saved states in its folder."""
-CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "engine/training.py", "engine/capture.py", "events.py", "kernel.cpp", "kernel.py", "measure.py", "model.py", "passes.py",
-        "schedule.py", "terms.py", "text.py")  # fmt: skip
+CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "engine/training.py", "engine/capture.py", "events.py", "kernel.cpp", "kernel.py", "maps.py", "measure.py", "model.py", "passes.py",
+        "schedule.py", "spectral.py", "terms.py", "text.py")  # fmt: skip
 """Files that decide what a stack becomes: a checkpoint of other code is not gone on from."""
 
 
