@@ -24,8 +24,9 @@ BESIDE = ROWS[len(PARTS) :]
 """What a stack in training holds for each live run beside its state."""
 STATES = "states.safetensors"
 """Name of the file of saved states in its folder."""
-CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "engine/moments.py", "engine/matrices.py", "engine/sigma.py", "engine/training.py", "engine/capture.py", "adamw2.py", "events.py", "kernel.cpp", "kernel.py", "measure.py", "model.py", "passes.py",
-        "schedule.py", "terms.py", "text.py")  # fmt: skip
+CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "engine/moments.py", "engine/matrices.py", "engine/sigma.py", "engine/training.py",
+        "engine/capture.py", "adamw2.py", "events.py", "kernel.cpp", "kernel.py", "maps.py", "measure.py", "model.py", "passes.py", "schedule.py",
+        "spectral.py", "terms.py", "text.py")  # fmt: skip
 """Files that decide what a stack becomes: a checkpoint of other code is not gone on from."""
 
 

@@ -127,7 +127,7 @@ def read_spectrum(flat_P: torch.Tensor, kind: str, shape: Shape) -> Spectra:
 def read_map(flat_P: torch.Tensor, tokens_BT: torch.Tensor, skip: torch.Tensor, kind: str, shape: Shape) -> Maps:
     """The maps of one network, (L, H), on a probe batch (B, T+1), from a forward pass in the weights' precision.
 
-    Single precision is enough while tokens differ: entropies and ranks then agree with double precision to 1e-4.
+    Single precision is enough while tokens differ: entropies, ranks and logits then agree with double precision to 1e-5.
     """
     named, batch, skip_M = views(flat_P[None], shape), tokens_BT[None, :, :-1], skip.view(1)
     x, found = embed(named, batch, shape), []

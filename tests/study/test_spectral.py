@@ -94,6 +94,16 @@ def test_a_random_product():
     assert 0.2 < draw(64, 16, draws=400) < 0.4 and draw(4000, 4, draws=20, top=1) == pytest.approx(0.25, abs=0.02)
 
 
+def test_untrained_heads_are_random_products():
+    """At initialisation the mean SEC over heads is that of Gaussian factors: the value from which training sets out."""
+    shape = Shape(depth=6, width=32, heads=4, context=6, vocabulary=13)
+    sec = spectral.read_network(["sec_mean"], flatten(stack_weights(list(range(8)), shape)), TOKENS, skips(*[1.0] * 8), ["none"] * 8, shape)[
+        "sec_mean"
+    ]
+    expected = spectral.draw_sec(32, 8, torch.Generator().manual_seed(0), draws=500)
+    assert sec.mean().item() == pytest.approx(expected, abs=0.01) and 0.28 < expected < 0.33
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_maps_are_those_of_each_block(kind):
     """Entropy, relative rank and top logit of every head, from maps at each block's own input in double precision."""
