@@ -32,7 +32,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "machines",
+    "machines fields",
     "params records manifest quantities corpus model kernel adamw2 terms schedule events maps drawn_maps spectral crashes pure statistics thresholds arm_records records_spectral records_readings records_results ramps path_rules",
     "settings spectral_rows text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
     "claim_readings seed_cells quantity_forms",

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from audit.records import Frozen, Refusal, parse_model, read_yaml
+from rankcollapse.fields import ROLES as ROLES
+from rankcollapse.fields import ROLES as ROLES
+from rankcollapse.fields import Positive, Rising, Role, Seeds, Share, Steps, refuse_twins
 from rankcollapse.machines import Fanout, Hardware
 
 STORE = Path(".checkpoints")
 """Where stacks lie until the record they lead to is written: a folder a stage."""
-ROLES = ("shallow", "deep")
-Role = Literal["shallow", "deep"]
-REGISTERED = ("main", "replication", "bursts")
+REGISTERED = ("main", "replication", "bursts", "spectral")
 """Seed sets that may name a registration; a list in their place is an override, at every scale."""
-Steps = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(gt=0, lt=1)]
-Positive = Annotated[float, Field(gt=0)]
-Number = TypeVar("Number", int, float)
-
-
-def refuse_unsorted(values: tuple[Number, ...]) -> tuple[Number, ...]:
-    """The values, if there is one, and each is larger than the one before."""
-    if not values or list(values) != sorted(set(values)):
-        raise ValueError("different values, smallest first")
-    return values
-
-
-Rising = Annotated[tuple[Number, ...], AfterValidator(refuse_unsorted)]
-
-
 class Data(Frozen):
     """Where the text comes from and how its documents are divided."""
 
@@ -133,17 +118,6 @@ class Branches(Frozen):
     untreated_steps: Steps
 
 
-Seeds = Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)]
-
-
-def refuse_twins(seeds: tuple[int, ...]) -> tuple[int, ...]:
-    """The seeds, unless one stands twice."""
-    twins = sorted({seed for seed in seeds if seeds.count(seed) > 1})
-    if twins:
-        raise ValueError(f"each seed once (twice: {', '.join(map(str, twins))})")
-    return seeds
-
-
 class ScaleSeeds(Frozen):
     """Lists that stand in for those of the whole file at one scale, where no registration holds."""
 
@@ -155,6 +129,10 @@ class ScaleSeeds(Frozen):
     """Networks that choose the multipliers of the bursts."""
     intact: Seeds
     """Networks of the drivers that leave the skip connection intact."""
+    attention: Seeds
+    """Networks that choose learning rate and cap of the study of attention's spectra."""
+    spectral: Seeds
+    """Networks of that study."""
     twins = field_validator("*")(lambda seeds: refuse_twins(seeds) if isinstance(seeds, tuple) else seeds)
 
 
@@ -164,6 +142,7 @@ class SeedSets(ScaleSeeds):
     main: Seeds | str
     replication: Seeds | str
     bursts: Seeds | str
+    spectral: Seeds | str
 
 
 class SetArms(Frozen):
@@ -213,6 +192,40 @@ class Bursts(Frozen):
     measure_after: Steps = 10
 
 
+class Spectral(Frozen):
+    """Networks without query-key normalisation under learning rates that collapse their attention, and what should prevent it."""
+
+    role: Role = "shallow"
+    steps: Steps
+    warm: Steps
+    """Steps over which the arm with warm-up raises its rate."""
+    rates: Rising[Positive]
+    """Highest learning rates among which development looks for one under which some networks crash and some do not."""
+    taus: Rising[Positive]
+    """Caps of AdamW2, over the ratio of spectral norms."""
+    logit_limit: Positive = 100.0
+    """Largest logit that QK-clip leaves."""
+    at: Steps
+    """Step at which a crash is foretold."""
+    measure: Steps = 20
+    closely: Steps = 120
+    """Step up to which the attention of the plain arm is read as often as losses are."""
+    later: Steps = 40
+    """Steps between two readings after that."""
+    learned: Positive = 0.1
+    """A network has learnt once its loss lies so many nats below that of the unigram distribution."""
+    rise: Positive = 0.5
+    """Nats above its smallest loss from which a network that had learnt has crashed."""
+    few: Steps = 8
+    """Networks that every arm gets; the arm whose crashes are foretold gets the whole set."""
+
+    @model_validator(mode="after")
+    def foretold_before_the_end(self) -> Spectral:
+        if not self.at < self.steps or not self.warm < self.steps:
+            raise ValueError(f"at and warm below steps ({self.steps})")
+        return self
+
+
 class Study(Frozen):
     """What the whole study adds to a scale."""
 
@@ -254,6 +267,7 @@ class Scale(Frozen):
     arms: dict[str, SetArms] = {}
     """By seed set; filled in from the top of the file."""
     study: Study
+    spectral: Spectral
 
     def arms_of(self, name: str) -> SetArms:
         """The arms of a seed set."""

@@ -55,19 +55,24 @@ class CrashRow(Frozen):
 
 
 class SpectralRow(ArmRow):
-    """One run with its heads at start and end."""
+    """One run with its heads; those that are absent were not read, or the run diverged."""
 
     learning_rate: float
     """The highest of its schedule."""
     optimiser: str
     query_key: str
-    first: HeadTable
+    benign: float | None = None
+    """Share of the single maps of its last state that are sparse and not low-rank."""
+    malignant: float | None = None
+    """Share that are sparse and low-rank."""
+    first: HeadTable | None = None
+    warned: HeadTable | None = None
+    """At the step of the warning."""
     last: HeadTable | None = None
-    """Absent where the run diverged."""
 
 
 class SpectralRuns(Record):
-    """Runs of several arms and learning rates as they went; nothing is judged."""
+    """Runs of every arm as they went; nothing is judged."""
 
     kind: Literal["spectral_runs"] = "spectral_runs"
     version: Literal[1] = 1
@@ -76,7 +81,10 @@ class SpectralRuns(Record):
     """The s of every SEC."""
     random_sec: Quantity
     """Mean SEC of products of two Gaussian matrices of a head's shape."""
-    random_draws: int
+    unigram: float
+    """Probe loss of the unigram distribution, nats per token."""
+    extra: dict[str, Quantity]
+    """By arm: operations that it adds to a step, over those of the products that every arm has."""
     runs: tuple[SpectralRow, ...]
 
 
@@ -118,55 +126,81 @@ class DrawnMaps(Record):
 class SurvivalRow(Frozen):
     """One arm at one learning rate."""
 
-    arm: str
     rate: Quantity
+    """The highest of its schedule."""
+    tau: Quantity | None = None
+    """Cap of AdamW2."""
     runs: Quantity
     survived: Quantity
-    """Runs that neither crashed nor never learnt; the values are 0 or 1, in the order of the runs."""
+    """Runs that learnt and did not crash; the values are 0 or 1, in the order of the runs."""
     low: Quantity
     """Lower end of the exact 95 % interval of the share that survives."""
     high: Quantity
     crashed: Quantity
+    """Runs whose loss rose for good, or that diverged."""
     never_learned: Quantity
     final_loss: Quantity | None = None
-    """Of the runs that survived, nats per token; absent where none did."""
-    cost: Quantity | None = None
-    """Of a step over that of the arm it is compared with."""
+    """Of the runs that did not diverge, nats per token; absent where all did."""
+
+
+class SpectralChoice(Record):
+    """Development: survival by learning rate without a cap, and by cap at the rate that was chosen."""
+
+    kind: Literal["spectral_choice"] = "spectral_choice"
+    version: Literal[1] = 1
+    depth: int
+    rates: tuple[SurvivalRow, ...]
+    caps: tuple[SurvivalRow, ...]
+    rate: Quantity
+    """Under which the share of networks that survive is nearest to one half."""
+    cap: Quantity
+    """Place of the chosen cap in the grid, from 1 on: most survive, then the lowest median loss."""
+    tau: Quantity
+    runs: tuple[SpectralRow, ...]
 
 
 class WarningRow(Frozen):
-    """How well one reading at one step forewarns of a crash, within learning rates."""
+    """How well one reading at one step forewarns of a crash, within one learning rate."""
 
-    predictor: str
     sign: Literal["higher", "lower"]
     """Which values were said to forewarn, in advance."""
-    at: int
-    """Step of the reading."""
-    lead: int
-    horizon: int
-    """Crashes count from at + lead (left out) to at + horizon."""
-    auc: Quantity | None = None
-    """Share of pairs of one stratum that it orders rightly; absent where no stratum has both kinds."""
+    auc: Quantity
+    """Share of pairs (a run that crashes, one that does not) that it orders rightly, ties half; one half without a pair."""
     p: Quantity
     """Exact, one-sided."""
+
+
+class Warned(Frozen):
+    """Every reading's warning, on the same runs."""
+
+    at: Quantity
+    """Step of the readings."""
     crashing: Quantity
+    """Runs that crash, or have not learnt, at the end."""
     lasting: Quantity
-    pairs: Quantity
     excluded: Quantity
-    """Runs that had crashed too early to be warned."""
-    idle: Quantity
-    """Runs of strata with one kind alone."""
-    by_stratum: dict[str, float]
+    """Runs that had crashed by then."""
+    readings: dict[str, WarningRow]
 
 
 class SpectralResults(Record):
-    """What the runs came to: crashes, survival, modes and warnings."""
+    """What the runs came to: survival, modes, warnings."""
 
     kind: Literal["spectral_results"] = "spectral_results"
     version: Literal[1] = 1
     crashes: dict[str, CrashRow]
     """By the name of the run."""
-    survival: tuple[SurvivalRow, ...]
-    modes: dict[str, ModeCount]
-    """Heads by mode at the end, by group of runs (an arm, say, or those that crashed)."""
-    warnings: tuple[WarningRow, ...]
+    survival: dict[str, SurvivalRow]
+    """By arm."""
+    capped: SurvivalRow
+    """The arm of AdamW2 under the cap that development chose."""
+    capped_below_warm_up: Quantity
+    """Pairs of one seed in which it ended at a lower loss than AdamW with warm-up."""
+    capped_below_plain: Quantity
+    """Pairs in which it ended at a lower loss than AdamW without."""
+    warned: Warned
+    malignant: WarningRow
+    """How well the share of malignant maps in the last state tells runs that crashed from runs that did not."""
+    maps: dict[str, Quantity]
+    """Share of the single maps of the plain arm's last states, by mode and fate: `benign_survived`, `malignant_fell` and so on."""
+    random_sec: Quantity
