@@ -34,8 +34,8 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 STUDY = [
     "machines",
     "params records manifest quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings records_results ramps path_rules",
-    "settings text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
-    "claim_readings seed_cells quantity_forms",
+    "settings text vocabulary passes measure chances rankings evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
+    "claim_readings seed_cells quantity_forms powers",
     "recoveries ramp_summary reading_summary",
     "summary",
     "records_tests",
