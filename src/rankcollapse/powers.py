@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import factorial
 from typing import Literal
 
 import numpy as np
 
-from audit.records import Frozen, Provenance, Quantity, Record
-from rankcollapse.chances import critical_mean_correlation, critical_page, power_of_mean_correlation
+from audit.records import Frozen, Provenance, Quantity, Record, Refusal
+from rankcollapse.chances import MOST_UNITS, critical_mean_correlation, critical_page, power_of_mean_correlation
 from rankcollapse.rankings import RIVAL, Form, Ranking
 from rankcollapse.statistics import TIE, Null, add_independent, all_orders, tabulate
 
 DRAWS = 20_000
 SEED = 0
+MOST_ORDERS = 2_000
+"""Orders that are gone through in every draw: two depths of four networks have 576."""
 EFFECTS = (0.7, 0.9)
 
 
@@ -158,10 +161,23 @@ def power_of_area(
     return float(np.mean((own >= max(bound, critical) - TIE) & np.all([own > other + TIE for other in others], axis=0)))
 
 
+def refuse_large(ranking: Ranking) -> None:
+    """Refuse what cannot be counted: an exact p over more units than orders are counted of, or over too many orders in every draw."""
+    if ranking.form != "correlation" or ranking.level is None:
+        return
+    orders = factorial(ranking.units) ** (ranking.strata // ranking.branches)
+    if ranking.units > MOST_UNITS or (ranking.branches > 1 and orders > MOST_ORDERS):
+        expected = f"at most {MOST_UNITS} units a stratum, and {MOST_ORDERS} orders where branches are permuted together"
+        raise Refusal(f"{ranking.registration}.{ranking.prediction}", "has too many orders for an exact p", expected=expected)
+
+
 def power_of(ranking: Ranking, true_r: float, generator: np.random.Generator, *, together: bool = False) -> float:
-    """The power of one prediction as it is written; `together`: all branches of a network say one thing."""
+    """The power of one prediction as it is written, 0 where one unit ranks nothing; `together`: all branches of a network say one thing."""
     strata, units, branches, level = ranking.strata, ranking.units, ranking.branches, ranking.level
     bound = -1.0 if ranking.bound is None else ranking.bound
+    refuse_large(ranking)
+    if units < 2:
+        return 0.0
     if ranking.form == "order":
         return power_of_order(strata, units, true_r, 1.0 if level is None else level, generator)
     if ranking.form == "warning":

@@ -183,6 +183,18 @@ def test_the_registered_powers():
     assert power_of(Ranking("a", "b", "correlation", 1, 3, level=0.05), 0.9, generator()) == 0
 
 
+@pytest.mark.parametrize(
+    "large",
+    [Ranking("a", "b", "correlation", 1, 17, level=0.05), Ranking("a", "b", "correlation", 9, 4, branches=3, level=0.05)],
+    ids=["17 units", "13,824 orders"],
+)
+def test_what_cannot_be_counted_is_refused(large):
+    """One line instead of a wrong number or a full memory; one unit ranks nothing, and 16 are counted."""
+    with pytest.raises(Refusal, match=r"a\.b: has too many orders for an exact p; expected at most 16 units a stratum, and 2000 orders"):
+        power_of(large, 0.7, generator())
+    assert power_of(Ranking("a", "b", "correlation", 2, 1, bound=0.5), 0.9, generator()) == 0
+
+
 def test_the_record_holds_what_was_asked_and_no_more():
     """A frozen record is told from one that came after the seal; another registration beside moves no number."""
     provenance = Provenance(stage="power", seals={}, parameters="0" * 64, seeds=(), data={})
