@@ -9,7 +9,6 @@ from pydantic import Field, field_validator, model_validator
 
 from audit.records import Frozen, Refusal, parse_model, read_yaml
 from rankcollapse.fields import ROLES as ROLES
-from rankcollapse.fields import ROLES as ROLES
 from rankcollapse.fields import Positive, Rising, Role, Seeds, Share, Steps, refuse_twins
 from rankcollapse.machines import Fanout, Hardware
 
