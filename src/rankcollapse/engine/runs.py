@@ -82,9 +82,10 @@ class Run:
         for name, table in TABLES.items():
             if getattr(self, name) not in table:
                 raise Refusal(f"run {self.name}", f"unknown {name} {getattr(self, name)!r}", expected=", ".join(table))
+        known = (*READINGS, *OWN_READINGS)
         for reading in self.readings:
-            if reading not in (*READINGS, *OWN_READINGS):
-                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join((*READINGS, *OWN_READINGS)))
+            if reading not in known:
+                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join(known))
         for name in ("tau", "logit_limit"):
             if not getattr(self, name) > 0:
                 raise Refusal(f"run {self.name}", f"{name} does not make sense", expected="above 0", observed=str(getattr(self, name)))
