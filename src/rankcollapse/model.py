@@ -226,14 +226,14 @@ class TiedLoss(torch.autograd.Function):
         return dx * dloss_M.view(-1, 1, 1), dtable * dloss_M.view(-1, 1, 1), None
 
 
-def attention_maps(x_MND: torch.Tensor, weights: dict[str, torch.Tensor], kinds: Sequence[str], shape: Shape, sequences: int) -> torch.Tensor:
-    """The causal attention maps (M, B, H, T, T) of a block, given its input."""
-    return attention_scores(x_MND, weights, kinds, shape, sequences).softmax(-1)
-
-
 def attention_scores(x_MND: torch.Tensor, weights: dict[str, torch.Tensor], kinds: Sequence[str], shape: Shape, sequences: int) -> torch.Tensor:
-    """The scores (M, B, H, T, T) that queries give to keys in a block, given its input; -inf for keys that they do not see."""
+    """The logits (M, B, H, T, T) of a block's attention, given its input; minus infinity where a key lies ahead of its query."""
     q, k, _ = heads(project(normalise(x_MND), weights["qkv"], weights["ln_attention"]), weights["qk_scale"], kinds, shape, sequences)
     scores = q @ k.transpose(-1, -2)
     mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
     return scores.masked_fill(~mask, float("-inf")).view(x_MND.shape[0], sequences, *scores.shape[1:])
+
+
+def attention_maps(x_MND: torch.Tensor, weights: dict[str, torch.Tensor], kinds: Sequence[str], shape: Shape, sequences: int) -> torch.Tensor:
+    """The causal attention maps (M, B, H, T, T) of a block, given its input."""
+    return attention_scores(x_MND, weights, kinds, shape, sequences).softmax(-1)

@@ -149,6 +149,17 @@ def test_sigma_one_of_an_effective_weight_is_gamma(backend):
     assert Normalised.sizes(SHAPE)[0] == SHAPE.depth * 12 * SHAPE.width**2
 
 
+def test_a_state_starts_with_fresh_memory():
+    """A run that goes on from a network at rest keeps its weights to the bit, whatever trained it, and its memory is that of a first step."""
+    [(_, state)] = train([Run("parent", 1, 6, optimiser="sigma")])
+    stack = make_stack([Run(name, 1, 3, optimiser=name, origin=state) for name in ("sigma", "adamw2")])
+    assert same_bits(stack.flat[0], state.weights) and same_bits(stack.flat[1], state.weights)
+    assert same_bits(stack.memory[0], sigma_memory(state.weights[None], SHAPE)[0]) and not stack.norm.any()
+    fresh = make_stack([Run("first", 2, 3, optimiser="adamw2")])
+    size = fresh.memory.shape[1]
+    assert same_bits(stack.memory[1, :size], fresh.memory[0]) and not stack.memory[1, size:].any() and fresh.memory.any()
+
+
 def step_once(memory: torch.Tensor, flat: torch.Tensor, grad: torch.Tensor, rate: float) -> tuple[torch.Tensor, torch.Tensor]:
     """Effective weights and memory after one step of sigma."""
     flat, memory, zero = flat.clone(), memory.clone(), torch.zeros_like(flat)
