@@ -232,6 +232,21 @@ class Study(Frozen):
     bursts: Bursts
 
 
+class Pure(Frozen):
+    """Untrained attention: how many draws of how large networks are looked at."""
+
+    draws: Steps = 3
+    tokens: Rising[Annotated[int, Field(ge=4)]] = (16, 64, 256)
+    """Sequence lengths."""
+    width: Annotated[int, Field(ge=16)] = 64
+    depth: Annotated[int, Field(ge=10)] = 24
+    deep: Annotated[int, Field(ge=20)] = 200
+    """Layers of the normalised networks, and of the text's demonstration carried on."""
+    exact: Annotated[int, Field(ge=4)] = 7
+    """Layers followed in many digits; a layer more asks for three times as many."""
+    digits: Annotated[int, Field(ge=50)] = 800
+
+
 class Scale(Frozen):
     """All values of one scale."""
 
@@ -254,6 +269,7 @@ class Scale(Frozen):
     arms: dict[str, SetArms] = {}
     """By seed set; filled in from the top of the file."""
     study: Study
+    pure: Pure = Pure()
 
     def arms_of(self, name: str) -> SetArms:
         """The arms of a seed set."""
