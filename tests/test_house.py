@@ -33,9 +33,9 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 ]
 STUDY = [
     "machines",
-    "params records manifest quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings records_results ramps path_rules",
-    "settings text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
-    "claim_readings seed_cells quantity_forms",
+    "params records manifest quantities corpus model kernel terms schedule events spectral pure untrained apart paths demonstration statistics thresholds arm_records records_readings records_results records_pure ramps path_rules",
+    "settings text vocabulary passes measure chances evidence relations orders claims claim_table claim_table_texts registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
+    "claim_readings seed_cells quantity_forms pure_values pure_readings",
     "recoveries ramp_summary reading_summary",
     "summary",
     "records_tests",
@@ -45,7 +45,7 @@ STUDY = [
     "schemas",
     "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks costs replay",
     "looks curves",
-    "figures_forces figures_bursts",
+    "figures_forces figures_bursts figures_pure",
     "figures",
     "checkpoint pools fanout experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings burst_readings",
     "engine.__main__",

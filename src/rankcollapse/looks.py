@@ -91,6 +91,17 @@ ROLE_MARKERS = {"shallow": "o", "deep": "s"}
 FLOORS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#B5A900", "#7A7A7A")
 FLOOR_DASHES = ((0, (8, 1)), (0, (4, 1)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)), (0, (1, 3)))
 
+UNTRAINED = {
+    "attention": Look("attention alone", "#882255", "-", "o"),
+    "gelu": Look("and MLP (GELU)", "#E69F00", (0, (6, 2)), "s"),
+    "swiglu": Look("and MLP (SwiGLU)", "#A65E00", (0, (2, 1.5)), "D"),
+    "skip": Look("and skip", "#56B4E9", (0, (5, 1, 1, 1)), "^"),
+    "block": Look("skip and MLP", "#0072B2", (0, (1, 1.2)), "v"),
+    "pre": Look("whole block, pre-norm", "#009E73", (0, (8, 1)), "P"),
+    "post": Look("whole block, post-norm", "#332288", (0, (4, 1, 1, 1, 1, 1)), "X"),
+}
+"""Untrained networks, by what stands beside attention."""
+
 
 def look_at_floor(place: int, floor: float) -> Look:
     """The look of a floor of calibration's grid."""
