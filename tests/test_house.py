@@ -33,9 +33,10 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
 ]
 STUDY = [
     "machines fields",
-    "params records manifest quantities corpus model kernel adamw2 terms schedule events maps drawn_maps spectral crashes pure statistics thresholds arm_records records_spectral records_readings records_results ramps path_rules",
-    "settings spectral_rows spectral_tests text vocabulary passes measure chances rankings evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
-    "claim_readings seed_cells quantity_forms powers",
+    "groups",
+    "params records manifest quantities corpus model kernel adamw2 terms schedule events maps drawn_maps spectral crashes pure untrained apart paths demonstration statistics thresholds arm_records records_spectral records_readings records_results records_pure ramps path_rules",
+    "settings spectral_rows spectral_tests text vocabulary passes measure chances rankings evidence relations orders claims claim_table claim_table_texts registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
+    "claim_readings seed_cells quantity_forms powers pure_values pure_readings",
     "recoveries ramp_summary reading_summary",
     "summary",
     "records_tests",
@@ -45,7 +46,7 @@ STUDY = [
     "schemas",
     "engine engine.runs engine.stack engine.optimisers engine.moments engine.matrices engine.sigma engine.training engine.capture tables plan progress spectral_arms treatments drivers bursts checks costs replay",
     "looks curves",
-    "figures_forces figures_bursts figures_path figures_spectral",
+    "figures_forces figures_bursts figures_path figures_pure figures_spectral",
     "figures",
     "checkpoint pools fanout experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts experiments_spectral readings burst_readings",
     "engine.__main__",

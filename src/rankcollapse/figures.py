@@ -27,9 +27,11 @@ from rankcollapse.curves import (
 from rankcollapse.figures_bursts import draw_bursts
 from rankcollapse.figures_forces import draw_forces
 from rankcollapse.figures_path import draw_path
+from rankcollapse.figures_pure import draw_pure
 from rankcollapse.looks import ARMS, GREY, WIDTH, Look, add_legend, draw_budget, draw_keys, draw_time, spread_ticks, write
 from rankcollapse.params import Role, Rules
 from rankcollapse.records import Calibration
+from rankcollapse.records_pure import Pure
 from rankcollapse.records_readings import Synthetic
 
 RANK, QK = "stable rank, last block", r"$\|\nabla_{Q,K}\|$, median over blocks"
@@ -45,7 +47,7 @@ GROUPS = {
 
 def draw_all(
     folder: Path, calibration: Calibration, main: SetRecords, replication: SetRecords | None, synthetic: Synthetic, bursts: Bursts | None,
-    *, rules: Rules, thresholds: Mapping[Role, float] | None = None,
+    *, rules: Rules, thresholds: Mapping[Role, float] | None = None, pure: Pure | None = None,
 ) -> None:  # fmt: skip
     """Draw the figures into a folder, without the panels of what is None.
 
@@ -65,6 +67,8 @@ def draw_all(
         write(folder / "prediction.pdf", draw_prediction(cells, rules, thresholds or {}))
         if bursts is not None:
             write(folder / "bursts.pdf", draw_bursts(bursts, cells, getattr(calibration, bursts.excursions.role), rules))
+        if pure is not None:
+            write(folder / "pure.pdf", draw_pure(pure))
 
 
 def refuse_strange(cells: Sequence[Cell]) -> None:

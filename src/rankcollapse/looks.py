@@ -92,6 +92,18 @@ TERMS = {"penalty": "penalty_1x", "hinge": "hinge_1x", "cosine": "cosine_1x"}
 ROLE_MARKERS, ENDED = {"shallow": "o", "deep": "s"}, {"shallow": "^", "deep": "D"}
 """By depth, where a branch begins and where it ends."""
 
+UNTRAINED = {
+    "attention": Look("attention alone", "#882255", "-", "o"),
+    "gelu": Look("and MLP (GELU)", "#E69F00", (0, (6, 2)), "s"),
+    "swiglu": Look("and MLP (SwiGLU)", "#A65E00", (0, (2, 1.5)), "D"),
+    "skip": Look("and skip", "#56B4E9", (0, (5, 1, 1, 1)), "^"),
+    "block": Look("skip and MLP", "#0072B2", (0, (1, 1.2)), "v"),
+    "pre": Look("whole block, pre-norm", "#009E73", (0, (8, 1)), "P"),
+    "post": Look("whole block, post-norm", "#332288", (0, (4, 1, 1, 1, 1, 1)), "X"),
+}
+"""Untrained networks, by what stands beside attention."""
+
+
 def spread(count: int, width: float = 0.36) -> np.ndarray:
     """Where neighbours stand beside a place (count,): symmetric about 0."""
     return np.linspace(-width / 2, width / 2, count) if count > 1 else np.zeros(count)

@@ -11,8 +11,9 @@ from typing import Any
 
 from rankcollapse.adamw2 import ITERATIONS
 from rankcollapse.engine import Fork, Run
+from rankcollapse.groups import Spectral
 from rankcollapse.model import Shape
-from rankcollapse.params import Scale, Spectral
+from rankcollapse.params import Scale
 from rankcollapse.plan import count_flops
 from rankcollapse.schedule import cosine_decay
 from rankcollapse.spectral_tests import CAPPED, PLAIN, WARM_UP

@@ -10,13 +10,14 @@ import pytest
 from corpora import read_folder, refusal
 from courses import RULES, SAVED, flat, row
 from invented import invent
+from made_pure import pure_record
 
-from rankcollapse import curves, figures, figures_bursts, figures_forces, figures_path, looks
+from rankcollapse import curves, figures, figures_bursts, figures_forces, figures_path, figures_pure, looks
 from rankcollapse.curves import Bursts, Time, find_opening, list_cells, recovery_time
 from rankcollapse.looks import ARMS
 from rankcollapse.treatments import list_arms
 
-NAMES = ["bursts", "delays", "driver", "forces", "hysteresis", "path", "prediction", "treatments"]
+NAMES = ["bursts", "delays", "driver", "forces", "hysteresis", "path", "prediction", "pure", "treatments"]
 THRESHOLDS = {"shallow": 8e-6, "deep": 6e-6}
 
 
@@ -29,7 +30,7 @@ def records():
 def draw(records, out, **changes):
     """All figures as files, by name."""
     bursts = Bursts(records.excursions, records.continuations, records.development, records.openings)
-    parts = {"main": records.main, "replication": records.replication, "synthetic": records.synthetic, "bursts": bursts} | changes
+    parts = {"main": records.main, "replication": records.replication, "synthetic": records.synthetic, "bursts": bursts, "pure": pure_record()} | changes
     figures.draw_all(out, records.calibration, **parts, rules=RULES, thresholds=THRESHOLDS)
     return read_folder(out)
 
@@ -48,6 +49,7 @@ def build(records, replication=True, **burst):
             "forces": figures_forces.draw_forces(cells, records.synthetic),
             "prediction": figures.draw_prediction(cells, RULES, THRESHOLDS),
             "bursts": figures_bursts.draw_bursts(bursts, cells, records.calibration.deep, RULES),
+            "pure": figures_pure.draw_pure(pure_record()),
         }
 
 
@@ -66,7 +68,7 @@ def drawn(records, tmp_path_factory):
 
 
 def test_drawn_twice_is_the_same_bytes(records, drawn, tmp_path):
-    """Eight figures, each as PDF and SVG without a date, byte for byte the same when drawn again."""
+    """Nine figures, each as PDF and SVG without a date, byte for byte the same when drawn again."""
     assert draw(records, tmp_path / "again") == drawn
     assert sorted(drawn) == sorted(f"{name}.{form}" for name in NAMES for form in ("pdf", "svg"))
     for name, data in drawn.items():
@@ -78,7 +80,7 @@ def test_only_changed_records_change_a_figure(records, drawn, tmp_path):
     """Without replication and bursts, the figures that show them lose panels; what shows neither stays as it is."""
     less = draw(records, tmp_path, replication=None, bursts=None)
     assert not {"bursts.pdf", "bursts.svg"} & set(less)
-    assert [name for name in NAMES if less.get(f"{name}.svg") == drawn[f"{name}.svg"]] == ["driver"]
+    assert [name for name in NAMES if less.get(f"{name}.svg") == drawn[f"{name}.svg"]] == ["driver", "pure"]
 
 
 def test_panels_of_absent_sets_are_left_out(records, built):
@@ -86,7 +88,7 @@ def test_panels_of_absent_sets_are_left_out(records, built):
     fewer = build(records, replication=False, openings=None, development=None)
     counts = {name: (len(built[name].axes), len(fewer[name].axes)) for name in NAMES}
     assert counts == {
-        "driver": (8, 8), "treatments": (16, 8), "path": (4, 4), "hysteresis": (4, 2), "delays": (2, 2), "forces": (4, 4), "prediction": (4, 4), "bursts": (3, 2),
+        "driver": (8, 8), "treatments": (16, 8), "path": (4, 4), "hysteresis": (4, 2), "delays": (2, 2), "forces": (4, 4), "prediction": (4, 4), "bursts": (3, 2), "pure": (6, 6),
     }  # fmt: skip
     assert any("replication" in text for text in read_texts(built["delays"])) and not any(
         "replication" in text for text in read_texts(fewer["delays"])
@@ -154,8 +156,8 @@ def read_texts(figure):
 
 
 def test_text_holds_no_measured_number(built):
-    """What is written holds settings only: depths, skip scales, floors, multiples, and updates replayed."""
-    settings = {"3", "9", "4", "0.3", "0.6", "1", "10", "0.04", "0.02", "0.01", "0.005", "20"}
+    """What is written holds settings only: depths, skip scales, floors, multiples, updates replayed, and slopes of lines."""
+    settings = {"3", "9", "4", "0.3", "0.6", "1", "10", "0.04", "0.02", "0.01", "0.005", "20", "2", "0.5", "0.2", "0.1", "0.05"}
     for name, figure in built.items():
         texts = [re.sub(r"\$m_[12]\$", "", text) for text in read_texts(figure)]
         assert len(texts) > 4
