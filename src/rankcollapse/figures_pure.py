@@ -8,7 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from rankcollapse.looks import FLOOR_DASHES, FLOORS, INK, UNTRAINED, WIDTH, Look, add_legend
+from rankcollapse.looks import INK, SKIP_DASHES, SKIPS, UNTRAINED, WIDTH, Look, add_legend
 from rankcollapse.records_pure import CourseRow, PathRow, Pure, ShownRow, SlopeRow
 
 ROUNDING = 100 * 2.0**-52
@@ -71,7 +71,7 @@ def draw_slope(axis: Any, rows: Sequence[SlopeRow]) -> None:
 def draw_lengths(axis: Any, rows: Sequence[PathRow]) -> None:
     """Share of the output that paths of each length carry, by skip scale."""
     for place, row in enumerate(rows):
-        look = Look(rf"$\alpha={row.skip:g}$", FLOORS[place % len(FLOORS)], FLOOR_DASHES[place % len(FLOOR_DASHES)], "o")
+        look = Look(rf"$\alpha={row.skip:g}$", SKIPS[place % len(SKIPS)], SKIP_DASHES[place % len(SKIP_DASHES)], "o")
         axis.plot(range(len(row.weight)), row.weight, marker=look.marker, markersize=2, linewidth=0.8, **look.line())
     axis.set(xlabel="path length", ylabel="share of the output")
     axis.set_title("paths")

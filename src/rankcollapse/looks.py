@@ -91,7 +91,9 @@ TERMS = {"penalty": "penalty_1x", "hinge": "hinge_1x", "cosine": "cosine_1x"}
 """A term is drawn as its matched treatment is."""
 ROLE_MARKERS, ENDED = {"shallow": "o", "deep": "s"}, {"shallow": "^", "deep": "D"}
 """By depth, where a branch begins and where it ends."""
-
+SKIPS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#B5A900", "#7A7A7A")
+SKIP_DASHES = ((0, (8, 1)), (0, (4, 1)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)), (0, (1, 3)))
+"""Skip scales, from large to small."""
 UNTRAINED = {
     "attention": Look("attention alone", "#882255", "-", "o"),
     "gelu": Look("and MLP (GELU)", "#E69F00", (0, (6, 2)), "s"),
