@@ -125,7 +125,8 @@ def denominator_node(context: Context, read: set[str], shown: set[str]) -> Node:
     """Counts over all registrations that were ever sealed, and of each of them; a template that reads a `phrase` shows it."""
     entries = registered(context)
     rows = [
-        {"id": entry.id, "state": entry.state.value, "warnings": list(entry.seal.warnings), **tell([entry])} for entry in entries.values()
+        {"id": entry.id, "state": entry.state.value, "warnings": list(entry.seal.warnings), "chances": show_chances(entry), **tell([entry])}
+        for entry in entries.values()
     ]
 
     def note(where: str) -> None:
@@ -135,6 +136,12 @@ def denominator_node(context: Context, read: set[str], shown: set[str]) -> Node:
 
     read |= {context.seal_path(name) for name in entries}
     return Node({"registrations": rows, **tell(list(entries.values()))}, "denominator", note)
+
+
+def show_chances(entry: Registered) -> dict[str, Any]:
+    """Prediction -> its chance under its null as a plain quantity, of those whose chance is known."""
+    known = {prediction.id: entry.chance_of(prediction) for prediction in entry.registration.predictions}
+    return {name: {**counted(0), "value": float(chance.value), "digits": 4, "style": "fixed"} for name, chance in known.items() if chance}
 
 
 def tell(entries: Collection[Registered]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Attrition:
     registered: int | None
     """Seeds times depths, where the registration states its population."""
     run: int | None
-    """Units that have a value in the record."""
+    """Units that have a value in the record; None where its values need not be units."""
     excluded: int | None
     """Units that were registered or looked at and are not among the values; None where that cannot be told."""
     rule: str
@@ -62,7 +62,7 @@ def trace_attrition(prediction: Prediction, sets: Mapping[str, int], record: Any
     seed_set, depths = population_of(prediction)
     seeds = sets[seed_set] if seed_set in sets else sum(sets.values())
     registered = seeds * depths if depths else None
-    run = len(observed.values) if observed.values is not None else None
+    run = count_run(prediction, observed)
     excluded = count_excluded(registered, run, gauge, seeds if seed_set or len(sets) == 1 else 0)
     return Attrition(
         prediction=prediction,
@@ -74,6 +74,12 @@ def trace_attrition(prediction: Prediction, sets: Mapping[str, int], record: Any
         rule=prediction.exclusion(),
         against=count_against(prediction, record, observed, verdict, excluded),
     )
+
+
+def count_run(prediction: Prediction, observed: Quantity) -> int | None:
+    """Units that have a value; None also of a mean that is not compared unit by unit, whose values may be one a stratum."""
+    strata = observed.summary == "mean" and prediction.comparator.units is None
+    return None if observed.values is None or strata else len(observed.values)
 
 
 def count_excluded(registered: int | None, run: int | None, gauge: Quantity | None, least: int) -> int | None:

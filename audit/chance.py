@@ -28,10 +28,12 @@ class Chance:
     text: str
 
 
-def registered_chance(registration: Registration, prediction: Prediction) -> Chance | None:
-    """The chance under the null of a prediction that names its population or declares one."""
+def registered_chance(registration: Registration, prediction: Prediction, sets: Mapping[str, int] | None = None) -> Chance | None:
+    """The chance under the null of a prediction that names its population or declares one; `sets` are seeds by set where it shares another's."""
     declared = prediction.null.chance is not None or prediction.null.unit_chance is not None
-    return chance_of(prediction, registration.units_of(prediction)) if declared or prediction.population else None
+    population = prediction.population
+    units = population.units(registration.seeds.sets if sets is None else sets) if population else None
+    return chance_of(prediction, units) if declared or population else None
 
 
 def chance_of(prediction: Prediction, units: int | None) -> Chance | None:

@@ -6,19 +6,19 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from audit.chance import registered_chance
+from audit.chance import Chance, registered_chance
 from audit.config import NAME
 from audit.context import Context
 from audit.document import Document, load_document
 from audit.finding import Refusal
 from audit.load import parse_json
 from audit.logs import open_logs
-from audit.registration import ID, Registration, Seal, parse_registration, parse_seal
+from audit.registration import ID, Prediction, Registration, Seal, parse_registration, parse_seal, seed_counts
 
 __all__ = ["Registered", "State", "count_all", "expect_met", "phrase", "read_reasons", "registered", "verdict_records", "verdict_words"]
 
@@ -48,6 +48,12 @@ class Registered:
     verdicts: Mapping[str, str]
     """Prediction -> met, missed or undecided; empty where it was not judged."""
     state: State
+    sets: Mapping[str, int] = field(default_factory=dict)
+    """Seeds by set, of the registration whose seal gives them."""
+
+    def chance_of(self, prediction: Prediction) -> Chance | None:
+        """The chance of one of its predictions under its null, over the units it is about."""
+        return registered_chance(self.registration, prediction, self.sets)
 
 
 def registered(context: Context) -> dict[str, Registered]:
@@ -56,11 +62,13 @@ def registered(context: Context) -> dict[str, Registered]:
         read = (read_sealed(context, name, path) for name, path in sealed_paths(context).items())
         sealed = [found for found in read if found is not None]
         judged = {registration.id: read_verdicts(context, registration) for registration, _, _ in sealed}
+        owners = {registration.id: registration for registration, _, _ in sealed}
         passed = {earlier for registration, seal, _ in sealed if judged[registration.id] for earlier in seal.ledger}
         context.__dict__["_registered"] = {
             registration.id: Registered(
                 registration.id, registration, seal, judged[registration.id],
                 state_of(context, registration, judged[registration.id], dropped=dropped, passed=registration.id in passed),
+                seed_counts(registration, owners),
             )
             for registration, seal, dropped in sealed
         }  # fmt: skip
@@ -198,8 +206,8 @@ def expect_met(entries: Iterable[Registered]) -> tuple[Fraction, int]:
 
     Expectations add up whether or not predictions depend on each other. One that is undecided cannot be met, so that this is an upper bound.
     """
-    rows = [(entry.registration, prediction) for entry in entries if not entry.seal.post_hoc for prediction in entry.registration.predictions]
-    known = [chance.value for registration, prediction in rows if (chance := registered_chance(registration, prediction)) is not None]
+    rows = [(entry, prediction) for entry in entries if not entry.seal.post_hoc for prediction in entry.registration.predictions]
+    known = [chance.value for entry, prediction in rows if (chance := entry.chance_of(prediction)) is not None]
     return sum(known, Fraction(0)), len(known)
 
 

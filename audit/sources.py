@@ -13,8 +13,9 @@ from audit.templates import latex_text
 __all__ = ["SOURCES", "render_sources"]
 
 SOURCES = "sources.tex"
-LONG = 12
-"""Letters of a printed form that its column has room for."""
+COLUMN, LONG = "12em", 22
+"""Width of the column of values, and letters of a typeset form that it has room for."""
+COMMANDS = re.compile(r"\\(?:ensuremath|mbox)|[{}^]")
 
 
 def render_sources(context: Context, definitions: str) -> tuple[str, set[str]]:
@@ -44,10 +45,15 @@ def describe_record(context: Context, name: str, read: set[str]) -> str:
 
 def show_line(form: str, key: str, shown: str) -> str:
     """One number: as printed, its key, its format where one is named, and the pages that LaTeX finds."""
-    width = r"\makebox[7em][l]" if len(shown) <= LONG or (shown.startswith(r"\ensuremath") and shown.count(r"\ensuremath") == 1) else ""
+    width = rf"\makebox[{COLUMN}][l]" if count_letters(shown) <= LONG else ""
     named = f" [{latex_text(form)}]" if form else ""
     anchor = f"{form}@{key}"
     return rf"\auditanchor[{anchor}]{width}{{{shown}}}{'' if width else ' '}{typewriter(key)}{named}\auditpages[{anchor}]"
+
+
+def count_letters(shown: str) -> int:
+    """Letters of a printed form as LaTeX sets it: `1.2 x 10` with its exponent has eight or so, an en dash one."""
+    return len(COMMANDS.sub("", shown).replace(r"\times ", "x").replace(r"\ ", " ").replace("--", "-").replace("\\%", "%"))
 
 
 def typewriter(text: str) -> str:

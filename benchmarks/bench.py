@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -41,15 +42,16 @@ def tokens(rows: int) -> torch.Tensor:
     return torch.from_numpy(STREAM[: rows * (CONTEXT + 1)].astype(np.int64)).view(rows, CONTEXT + 1)
 
 
-def make_setting(width: int) -> Setting:
-    """The laptop's shape at a width."""
-    return Setting(Shape(DEPTH, width, HEADS, CONTEXT, VOCABULARY), RULE, BATCH, 0.02, 1.5)
+def make_setting(width: int, depth: int = DEPTH) -> Setting:
+    """The laptop's shape at a width and depth."""
+    return Setting(Shape(depth, width, HEADS, CONTEXT, VOCABULARY), RULE, BATCH, 0.02, 1.5)
 
 
-def engine_steps(width: int, every: int = EVERY, term: str = "none", models: int = MODELS) -> Callable[[], float]:
+def engine_steps(width: int, every: int = EVERY, term: str = "none", models: int = MODELS, depth: int = DEPTH, **about: str) -> Callable[[], float]:
     """A stack that goes on: each call is ten steps with what is measured in them, and returns seconds per network-step."""
-    runs = [Run(f"run/{seed}", seed, 4000, term=term, added=0.1 if term != "none" else 0.0, measure_every=every) for seed in range(models)]
-    stack = Stack(runs, make_setting(width), STREAM, tokens(BATCH))
+    added = 0.1 if term != "none" else 0.0
+    runs = [Run(f"run/{seed}", seed, 4000, term=term, added=added, measure_every=every, **about) for seed in range(models)]
+    stack = Stack(runs, make_setting(width, depth), STREAM, tokens(BATCH))
     stack.solve_weights()
 
     def go() -> float:
@@ -131,11 +133,28 @@ def measure_overheads(width: int, threads: int, rounds: int = 5) -> dict[str, fl
     return {name: median(values[1:]) for name, values in seen.items()}
 
 
+ENTRIES = {"adamw": {}, "adamw2": {"optimiser": "adamw2"}, "sigma": {"optimiser": "sigma"}, "none": {"query_key": "none"}, "clip": {"query_key": "clip"}}
+"""What the engine may train by, and each one's rival: AdamW, and for QK-clip the same without it."""
+
+
+def measure_entries(depth: int, width: int, threads: int, rounds: int = 15) -> dict[str, float]:
+    """Seconds per network-step of three networks by each entry, in turn, without measurements."""
+    prepare_threads(threads)
+    sides = {name: engine_steps(width, every=10_000, models=3, depth=depth, **about) for name, about in ENTRIES.items()}
+    seen: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(rounds + 1):
+        for name, side in sides.items():
+            seen[name].append(side())
+    return {name: median(values[1:]) for name, values in seen.items()}
+
+
 SIDES: dict[str, Callable[[int, int], dict[str, float]]] = {
     "engine": measure_engine,
     "loop": lambda width, threads: {"loop": take(loop_steps(width), threads, 1)},
     "compiled": lambda width, threads: {"compiled": take(loop_steps(width, compiled=True), threads, 1)},
     "overheads": measure_overheads,
+    "entries6": partial(measure_entries, 6),
+    "entries12": partial(measure_entries, 12),
 }
 
 
@@ -210,6 +229,10 @@ def main() -> int:
     ratios["engine.hinge_overhead"] = costs["hinge"] / costs["plain"]
     ratios["engine.measure_overhead"] = 1 + costs["measure"] / EVERY / costs["plain"]
     ratios["engine.checkpoint_overhead"] = 1 + costs["save"] / load_params().scales.laptop.checkpoint_seconds
+    for depth in (6, 12):
+        entries = repeat({f"entries{depth}": 3}, 32, threads)
+        for name, rival in {"adamw2": "adamw", "sigma": "adamw", "clip": "none"}.items():
+            ratios[f"engine.{name}_overhead.depth{depth}"] = entries[name] / entries[rival]
     ratios["engine.memory_vs_plan"] = measure_memory()
     ratios["engine.laptop_study_minutes"] = estimate_study(threads)
     ratios |= measure_audit() | measure_scanning()

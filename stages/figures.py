@@ -11,6 +11,7 @@ from rankcollapse.burst_records import BurstReadings
 from rankcollapse.curves import Bursts
 from rankcollapse.figures import draw_all
 from rankcollapse.params import ROLES, load_params
+from rankcollapse.records_pure import Pure
 from rankcollapse.records_readings import Synthetic
 from rankcollapse.records_results import Drawn
 from rankcollapse.records_tests import MainThresholds
@@ -18,22 +19,24 @@ from rankcollapse.stage import CALIBRATION, load_calibration, load_set, open_gat
 
 FOLDER = Path("results/figures")
 BURSTS = Path("results/bursts")
-KINDS = {"excursions": Excursions, "continuations": Continuations, "development": Development, "readings": BurstReadings}
-SYNTHETIC, THRESHOLDS = Path("results/synthetic/curve.json"), Path("results/thresholds/main.json")
+KINDS = {"excursions": Excursions, "continuations": Continuations, "development": Development, "readings": BurstReadings, "development_readings": BurstReadings}
+SYNTHETIC, THRESHOLDS, PURE = (Path(f"results/{name}.json") for name in ("synthetic/curve", "thresholds/main", "pure/pure"))
 
 
 def body() -> None:
     """Draw all figures."""
     params, files = load_params(), [BURSTS / f"{name}.json" for name in KINDS]
-    sources = [CALIBRATION, *set_paths("main"), *set_paths("replication"), SYNTHETIC, THRESHOLDS, *files]
+    sources = [CALIBRATION, *set_paths("main"), *set_paths("replication"), SYNTHETIC, THRESHOLDS, PURE, *files]
     run = open_gate("figures", params, None, sources, ("rules",))
-    excursions, after, development, read = (read_model(kind, place) for kind, place in zip(KINDS.values(), files, strict=True))
+    excursions, after, development, read, developed = (read_model(kind, place) for kind, place in zip(KINDS.values(), files, strict=True))
     openings = {(network.multiplier, network.seed): network.state.opening for network in read.networks}
+    gaps = {(network.multiplier, network.seed): network.loss_gap for record in (read, developed) for network in record.networks}
     opening = read_model(MainThresholds, THRESHOLDS).opening
     limits = {role: 10**limit for role in ROLES if (limit := opening.of(role)) is not None}
     draw_all(
         FOLDER, load_calibration(), load_set("main"), load_set("replication"), read_model(Synthetic, SYNTHETIC),
-        Bursts(excursions, after, development, openings), rules=params.chosen.rules, thresholds=limits,
+        Bursts(excursions, after, development, openings, gaps), rules=params.chosen.rules, thresholds=limits,
+        pure=read_model(Pure, PURE),
     )  # fmt: skip
     run.finish(Drawn(provenance=run.provenance, files=tuple(sorted(file.name for file in FOLDER.iterdir()))), FOLDER.with_suffix(".json"), outputs=[FOLDER])
 

@@ -32,10 +32,11 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "machines",
-    "params records manifest quantities corpus model kernel terms schedule events spectral pure statistics thresholds arm_records records_readings records_results ramps path_rules",
-    "settings text vocabulary passes measure chances evidence relations orders claims claim_table registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
-    "claim_readings seed_cells quantity_forms",
+    "machines fields",
+    "groups",
+    "params records manifest quantities corpus model kernel adamw2 terms schedule events maps drawn_maps spectral crashes pure untrained apart paths demonstration statistics thresholds arm_records records_spectral records_readings records_results records_pure ramps path_rules",
+    "settings spectral_rows spectral_tests text vocabulary passes measure chances rankings evidence relations orders claims claim_table claim_table_texts registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
+    "claim_readings seed_cells quantity_forms powers pure_values pure_readings",
     "recoveries ramp_summary reading_summary",
     "summary",
     "records_tests",
@@ -43,11 +44,11 @@ STUDY = [
     "own_tests",
     "path_tests",
     "schemas",
-    "engine engine.runs engine.stack engine.optimisers engine.training engine.capture tables plan progress treatments drivers bursts checks costs replay",
+    "engine engine.runs engine.stack engine.optimisers engine.moments engine.matrices engine.sigma engine.training engine.capture tables plan progress spectral_arms treatments drivers bursts checks costs replay",
     "looks curves",
-    "figures_forces figures_bursts",
+    "figures_forces figures_bursts figures_path figures_pure figures_spectral",
     "figures",
-    "checkpoint pools fanout experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts readings burst_readings",
+    "checkpoint pools fanout experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts experiments_spectral readings burst_readings",
     "engine.__main__",
 ]
 CORE = {"click", "jinja2", "jsonschema_rs", "pydantic", "rich", "ruamel"}

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import torch
 
+from rankcollapse.maps import normalise_entropy
 from rankcollapse.measure import FLOOR_FACTOR, compute_residual, compute_sigma, compute_stable_rank, in_threads, per_sequence, run_probe, slice_norms
 from rankcollapse.model import Shape, attention_maps, block_weights, embed, residual_stream, views
 
@@ -71,13 +72,6 @@ def read_entropies(flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch
         maps = [attention_maps(x, block_weights(named, index), kinds, shape, sequences).flatten(1, 2) for index, x in enumerate(inputs)]
         pairs = [normalise_entropy(each) for each in maps]
         return Entropies(*(torch.stack(values).mean(-1) for values in zip(*pairs)))
-
-
-def normalise_entropy(maps_ATT: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Both normalised entropies of causal maps, over their last two axes."""
-    entropy = torch.special.entr(maps_ATT).sum(-1)[..., 1:]
-    most = torch.arange(2, maps_ATT.shape[-1] + 1, device=entropy.device, dtype=entropy.dtype).log()
-    return (entropy / most).mean(-1), entropy.sum(-1) / most.sum()
 
 
 def read_task(flat_MP: torch.Tensor, tokens_BT: torch.Tensor, skip_M: torch.Tensor, shape: Shape) -> Task:

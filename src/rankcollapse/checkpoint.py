@@ -17,12 +17,16 @@ import torch
 from audit.records import Refusal, canonical_json, sha256_bytes, sha256_file, write_bytes
 from rankcollapse import kernel
 from rankcollapse.engine import Run, Setting, Stack, State, Trajectory, describe_runs
+from rankcollapse.engine.stack import ROWS
 
 PARTS = ("weights", "moment1", "moment2")
+BESIDE = ROWS[len(PARTS) :]
+"""What a stack in training holds for each live run beside its state."""
 STATES = "states.safetensors"
 """Name of the file of saved states in its folder."""
-CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "engine/training.py", "engine/capture.py", "events.py", "kernel.cpp", "kernel.py", "measure.py", "model.py", "passes.py",
-        "schedule.py", "terms.py", "text.py")  # fmt: skip
+CODE = ("engine/runs.py", "engine/stack.py", "engine/optimisers.py", "engine/moments.py", "engine/matrices.py", "engine/sigma.py", "engine/training.py",
+        "engine/capture.py", "adamw2.py", "events.py", "kernel.cpp", "kernel.py", "maps.py", "measure.py", "model.py", "passes.py", "schedule.py",
+        "spectral.py", "terms.py", "text.py")  # fmt: skip
 """Files that decide what a stack becomes: a checkpoint of other code is not gone on from."""
 
 
@@ -79,15 +83,15 @@ def load_states(path: Path) -> tuple[dict[str, State], dict[str, str]]:
 
 
 def save_stack(path: Path, stack: Stack, digest: str) -> None:
-    """Write everything a stack needs to go on: live, kept and final states, warm-start vectors, trajectories, and its configuration's digest."""
+    """Write everything a stack needs to go on: live, kept and final states, warm-start vectors, optimisers' memory, trajectories, its configuration's digest."""
     stack.take_in()
     live = {f"live{i}": stack.state(row) for row, i in enumerate(stack.alive)}
-    directions = {f"directions{i}": stack.directions[row].cpu().clone() for row, i in enumerate(stack.alive)}
+    beside = {f"{name}{i}": getattr(stack, name)[row].cpu().clone() for name in BESIDE for row, i in enumerate(stack.alive)}
     final = {f"final{i}": state for i, state in stack.final.items()}
     kept = {f"kept{i}": state for i, state in enumerate(stack.kept.values())}
     note = {"digest": digest, "names": json.dumps([run.name for run in stack.runs]), "kept": json.dumps(list(stack.kept)),
             "trajectories": json.dumps([asdict(t) for t in stack.trajectories])}  # fmt: skip
-    save_states(path, live | final | kept, note, directions)
+    save_states(path, live | final | kept, note, beside)
 
 
 def resume_stack(path: Path, stack: Stack, digest: str) -> str:
@@ -100,7 +104,7 @@ def resume_stack(path: Path, stack: Stack, digest: str) -> str:
             return f"{path}: checkpoint of another configuration"
         stack.alive = sorted(int(name.removeprefix("live")) for name in states if name.startswith("live"))
         with safetensors.safe_open(str(path), "pt") as stream:
-            directions = [stream.get_tensor(f"directions{i}").clone() for i in stack.alive]
+            beside = {name: [stream.get_tensor(f"{name}{i}").clone() for i in stack.alive] for name in BESIDE}
     except (Refusal, safetensors.SafetensorError) as error:
         stack.alive = list(range(len(stack.runs)))
         return str(error) if isinstance(error, Refusal) else f"{path}: not a whole checkpoint; found {error}"
@@ -111,7 +115,8 @@ def resume_stack(path: Path, stack: Stack, digest: str) -> str:
         stack.clock[i] = states[f"live{i}"].step
     if stack.alive:
         parts = [torch.stack([getattr(states[f"live{i}"], part) for i in stack.alive]) for part in PARTS]
-        stack.flat, stack.moment1, stack.moment2, stack.directions = (part.to(stack.setting.device) for part in (*parts, torch.stack(directions)))
+        for name, part in zip(ROWS, [*parts, *map(torch.stack, beside.values())], strict=True):
+            setattr(stack, name, part.to(stack.setting.device))
     stack.forget()
     return ""
 

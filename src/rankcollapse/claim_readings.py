@@ -17,6 +17,7 @@ from rankcollapse.params import ROLES, Role
 from rankcollapse.quantities import SUMMARIES, count
 from rankcollapse.reading_values import value_synthetic
 from rankcollapse.records import Calibration, RoleCalibration
+from rankcollapse.records_pure import Pure, gather_pure
 from rankcollapse.records_readings import Synthetic
 from rankcollapse.records_results import Summary, gather
 
@@ -39,6 +40,7 @@ class Sources(NamedTuple):
     path: Mapping[str, Quantity]
     bursts: Mapping[str, Quantity]
     synthetic: Synthetic
+    pure: Pure
 
 
 def gather_claims(sources: Sources) -> dict[str, Quantity]:
@@ -49,7 +51,7 @@ def gather_claims(sources: Sources) -> dict[str, Quantity]:
     """
     sets = {"main": gather_set(sources.main), "replication": gather_set(sources.replication)}
     own = read_calibration(sources) | read_intact(sources.intact) | read_curve(sources.synthetic) | read_audit(sets["main"])
-    own |= dict(sources.path) | dict(sources.bursts)
+    own |= dict(sources.path) | dict(sources.bursts) | gather_pure(sources.pure)
     return {key: own[key] if key in own else find_reading(key, sets["main"], sets["replication"]) for key in needed_readings()}
 
 

@@ -7,15 +7,18 @@ The paper's own figures are quoted beside ours and never compared with them: wid
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from audit.records import Frozen, Provenance, Quantity, Record
 from rankcollapse.claim_table import CLAIMS, Claim
+from rankcollapse.claim_table_texts import NOTE, TUTORIAL
 from rankcollapse.evidence import Evidence, Readings, Truth, count, whole
 from rankcollapse.relations import Registered, walk
 
+ALL = (*CLAIMS, *TUTORIAL, *NOTE)
+"""The claims of every text."""
 Verdict = Literal["holds", "does not hold", "undecided", "not testable"]
 VERDICTS: Mapping[Truth, Verdict] = {True: "holds", False: "does not hold", None: "undecided"}
 
@@ -40,8 +43,19 @@ class ClaimRow(Frozen):
     """Readings that are printed and not judged."""
 
 
+class Statements(Frozen):
+    """What one further text states, judged, and counted apart from the source paper's claims."""
+
+    rows: tuple[ClaimRow, ...]
+    holds: Quantity
+    does_not_hold: Quantity
+    undecided: Quantity
+    not_testable: Quantity
+    of: Quantity
+
+
 class Claims(Record):
-    """Every quantitative claim of the source paper, judged."""
+    """Every quantitative claim of the source paper, judged; and the statements of the further texts."""
 
     kind: Literal["claims"] = "claims"
     version: Literal[1] = 1
@@ -51,6 +65,10 @@ class Claims(Record):
     undecided: Quantity
     not_testable: Quantity
     of: Quantity
+    tutorial: Statements
+    """Of the text on pure attention."""
+    note: Statements | None = None
+    """Of the note on spectral energy; absent while it has no rows."""
 
 
 def tally(rows: Sequence[ClaimRow], verdict: Verdict) -> Quantity:
@@ -79,24 +97,23 @@ def judge_claims(
 ) -> Claims:
     """The claims' record from readings by key and the judge's verdicts by `registration.prediction`."""
     readings = Readings(quantities, verdicts, generator)
-    rows = tuple(judge_claim(claim, readings) for claim in CLAIMS)
-    return Claims(
-        provenance=provenance,
-        rows=rows,
-        holds=tally(rows, "holds"),
-        does_not_hold=tally(rows, "does not hold"),
-        undecided=tally(rows, "undecided"),
-        not_testable=tally(rows, "not testable"),
-        of=whole(len(rows)),
-    )
+    own, note = (judge_rows(table, readings) for table in (CLAIMS, NOTE))
+    return Claims(provenance=provenance, **own, tutorial=Statements(**judge_rows(TUTORIAL, readings)), note=Statements(**note) if NOTE else None)
 
 
-def needed_readings(claims: Sequence[Claim] = CLAIMS) -> list[str]:
+def judge_rows(table: Sequence[Claim], readings: Readings) -> dict[str, Any]:
+    """The rows of one text, and how many have each verdict."""
+    rows = tuple(judge_claim(claim, readings) for claim in table)
+    names: Mapping[str, Verdict] = {"holds": "holds", "does_not_hold": "does not hold", "undecided": "undecided", "not_testable": "not testable"}
+    return {"rows": rows, "of": whole(len(rows))} | {name: tally(rows, verdict) for name, verdict in names.items()}
+
+
+def needed_readings(claims: Sequence[Claim] = ALL) -> list[str]:
     """Every key that judging reads, in the order of the claims, roles included: what a stage has to hand over."""
     keys = [key for claim in claims for key in (*(claim.relation.keys() if claim.relation else ()), *claim.beside)]
     return list(dict.fromkeys(keys))
 
 
-def needed_verdicts(claims: Sequence[Claim] = CLAIMS) -> list[str]:
+def needed_verdicts(claims: Sequence[Claim] = ALL) -> list[str]:
     """Every registered prediction whose verdict is read."""
     return list(dict.fromkeys(part.prediction for claim in claims for part in walk(claim.relation) if isinstance(part, Registered)))

@@ -27,6 +27,8 @@ class Bursts(NamedTuple):
     development: Development | None = None
     openings: Mapping[tuple[float, int], float] | None = None
     """Query-key gradient (median over blocks) at the end of a burst, by multiplier and seed."""
+    gaps: Mapping[tuple[float, int], float] | None = None
+    """Loss above the paired control's on the gradient probe at the end of a burst, nats, likewise; None shows that on the rank probe."""
 
 
 class Cell(NamedTuple):
@@ -117,6 +119,13 @@ def recovery_time(row: ArmRow, threshold: float, rules: Rules) -> Time:
     return Time(run.step[-1] - row.start, True) if found is None else Time(run.step[found] - row.start, False)
 
 
+def median_course(courses: Sequence[Sequence[tuple[int, float]]]) -> list[tuple[int, float]]:
+    """Steps that all courses were measured at, with the median over courses."""
+    values = [dict(course) for course in courses]
+    shared = sorted(set.intersection(*(set(value) for value in values))) if values else []
+    return [(step, float(np.median([value[step] for value in values]))) for step in shared]
+
+
 def state_at(states: Sequence[StateRow], skip: float) -> StateRow | None:
     """The state that was read at a skip scale; trajectories hold the scale in single precision."""
     return next((state for state in states if isclose(state.skip, skip, rel_tol=1e-5)), None)
@@ -152,8 +161,10 @@ def multipliers_of(record: Excursions | Development) -> tuple[float, float]:
     return first, second
 
 
-def gaps_after(record: Excursions | Development, place: int) -> dict[int, float]:
-    """Loss above the paired control's at the end of a burst by seed, nats, of the networks that did not diverge."""
+def gaps_after(record: Excursions | Development, place: int, read: Mapping[tuple[float, int], float] | None = None) -> dict[int, float]:
+    """Loss above the paired control's at the end of a burst by seed, nats, of the networks that did not diverge; as `read`, where given."""
     multiplier = multipliers_of(record)[place]
+    if read is not None:
+        return {seed: read[multiplier, seed] for seed in record.seeds if (multiplier, seed) in read}
     gaps = next(excursion.loss_gap for excursion in record.excursions if excursion.multiplier == multiplier)
     return {seed: gap for seed, gap in zip(record.seeds, gaps, strict=True) if gap is not None}

@@ -12,22 +12,42 @@ import numpy as np
 from audit.records import Refusal
 from rankcollapse import looks
 from rankcollapse.arm_records import ArmRow, SetRecords
-from rankcollapse.curves import LEAST_SKIP, Bursts, Cell, find_opening, lift_zeros, list_cells, ranks_of, recovery_index, recovery_time, smooth_rank
+from rankcollapse.curves import (
+    LEAST_SKIP,
+    Bursts,
+    Cell,
+    find_opening,
+    list_cells,
+    median_course,
+    ranks_of,
+    recovery_index,
+    recovery_time,
+    smooth_rank,
+)
 from rankcollapse.figures_bursts import draw_bursts
 from rankcollapse.figures_forces import draw_forces
+from rankcollapse.figures_path import draw_path
+from rankcollapse.figures_pure import draw_pure
 from rankcollapse.looks import ARMS, GREY, WIDTH, Look, add_legend, draw_budget, draw_keys, draw_time, spread_ticks, write
 from rankcollapse.params import Role, Rules
 from rankcollapse.records import Calibration
-from rankcollapse.records_readings import EventReadings, Synthetic
+from rankcollapse.records_pure import Pure
+from rankcollapse.records_readings import Synthetic
 
 RANK, QK = "stable rank, last block", r"$\|\nabla_{Q,K}\|$, median over blocks"
 TIMED = ("switch_03", "delay_1", "delay_2", "delay_3", "decay_0", "reset")
 """Switches to the same skip scale, by what went before."""
+PUSHED = [arm for arm in looks.ADDED if arm.startswith(("penalty", "hinge"))]
+GROUPS = {
+    "stable rank:\npenalty, hinge": PUSHED, "stable rank: untreated,\ncosine, ramp": [arm for arm in looks.ADDED if arm not in PUSHED],
+    "stable rank:\nswitches": list(looks.SWITCHED), "stable rank:\nlater switches": list(looks.AGED),
+}  # fmt: skip
+"""Rows of the figure of treatments, by label; what moves the rank least has an axis of its own."""
 
 
 def draw_all(
     folder: Path, calibration: Calibration, main: SetRecords, replication: SetRecords | None, synthetic: Synthetic, bursts: Bursts | None,
-    *, rules: Rules, thresholds: Mapping[Role, float] | None = None,
+    *, rules: Rules, thresholds: Mapping[Role, float] | None = None, pure: Pure | None = None,
 ) -> None:  # fmt: skip
     """Draw the figures into a folder, without the panels of what is None.
 
@@ -38,7 +58,7 @@ def draw_all(
     refuse_strange(cells)
     folder.mkdir(parents=True, exist_ok=True)
     with plt.rc_context(looks.STYLE):
-        write(folder / "driver.pdf", draw_driver([cell for cell in cells if cell.first]))
+        write(folder / "driver.pdf", draw_driver([cell for cell in cells if cell.first], rules))
         write(folder / "treatments.pdf", draw_treatments(cells, rules))
         write(folder / "path.pdf", draw_path(cells))
         write(folder / "hysteresis.pdf", draw_hysteresis(cells, rules))
@@ -47,6 +67,8 @@ def draw_all(
         write(folder / "prediction.pdf", draw_prediction(cells, rules, thresholds or {}))
         if bursts is not None:
             write(folder / "bursts.pdf", draw_bursts(bursts, cells, getattr(calibration, bursts.excursions.role), rules))
+        if pure is not None:
+            write(folder / "pure.pdf", draw_pure(pure))
 
 
 def refuse_strange(cells: Sequence[Cell]) -> None:
@@ -66,9 +88,9 @@ def draw_threshold(axis: Any, value: float, look: Look = looks.RECOVER) -> None:
     axis.axhline(value, linewidth=0.7, **look.line())
 
 
-def draw_driver(cells: Sequence[Cell]) -> Any:
+def draw_driver(cells: Sequence[Cell], rules: Rules) -> Any:
     """Skip scale, rank and loss along the drivers, and calibration's grid of floors (figure 5 of the source paper)."""
-    figure, axes = open_grid(4, len(cells), 5.8, sharex=True, sharey="row")
+    figure, axes = open_grid(4, len(cells), 5.8, sharex="row", sharey="row")
     for column, cell in zip(axes.T, cells, strict=True):
         record, threshold = cell.records.drivers[cell.role], float(cell.healthy.collapse_threshold.value)
         for rows, look in ((record.controls, looks.CONTROL), (record.drivers, looks.DRIVEN)):
@@ -79,115 +101,76 @@ def draw_driver(cells: Sequence[Cell]) -> Any:
         for event in record.events:
             column[1].plot(event.detected, threshold, zorder=3, **Look("first below the threshold", looks.INK, "", "v").dots(False))
             column[1].plot(event.saved, event.rank, zorder=3, **Look("settled and saved", looks.INK, "", "o").dots(False))
-        draw_floors(column[3], cell)
+        draw_floors(column[3], cell, rules.settle_window)
         for axis in (column[1], column[3]):
             draw_threshold(axis, threshold, looks.COLLAPSE)
         draw_threshold(column[3], cell.recover)
         column[0].set(yscale="log", ylabel=r"skip scale $\alpha$")
         column[0].set_title(cell.title)
         column[1].set(ylabel=RANK)
-        column[2].set(ylabel="loss, nats per token")
-        column[3].set(ylabel="stable rank,\ncalibration", xlabel="training step")
-    return finish(figure, axes, 4)
+        column[2].set(ylabel="loss, nats per token", xlabel="training step")
+        column[3].set(ylabel="stable rank,\ncalibration", xlabel=r"floor $\alpha_{\min}$ of the skip scale")
+    return finish(figure, axes, 4, own=(2,))
 
 
-def draw_floors(axis: Any, cell: Cell) -> None:
-    """Calibration's drivers over the grid of floors, and its healthy networks."""
-    floors = [float(row.floor.value) for row in cell.healthy.grid]
+def draw_floors(axis: Any, cell: Cell, window: int) -> None:
+    """Rank at the end of calibration's drivers by floor, and of its healthy networks: median over the last measurements, and their range."""
+    floors = sorted(float(row.floor.value) for row in cell.healthy.grid)
+    places: dict[int, list[Sequence[float]]] = {place: [] for place in range(len(floors) + 1)}
     for row in cell.healthy.runs:
-        place = int(np.argmin([abs(floor - row.trajectory.skip[-1]) for floor in floors]))
-        look = looks.look_at_floor(place, floors[place]) if row.arm == "driver" else looks.CONTROL
-        axis.plot(row.trajectory.step, ranks_of(row.trajectory), linewidth=0.7, **look.line())
+        nearest = int(np.argmin([abs(floor - row.trajectory.skip[-1]) for floor in floors]))
+        places[nearest if row.arm == "driver" else len(floors)].append(ranks_of(row.trajectory)[-window:])
+    for place, ends in places.items():
+        look = looks.CONTROL if place == len(floors) else looks.DRIVEN
+        for x, end in zip(place + looks.spread(len(ends)), ends, strict=True):
+            axis.vlines(x, min(end), max(end), color=look.colour, linewidth=0.8)
+            axis.plot(x, np.median(end), **look.dots(place < len(floors), label="_", markersize=3))
+    axis.plot([], [], **looks.DRIVEN.dots(label="driver, end of calibration (bar: range)", markersize=3))
+    axis.set_xticks(list(places), [*(f"{floor:g}" for floor in floors), "healthy"])
 
 
-def finish(figure: Any, axes: Any, columns: int, order: Sequence[str] = ()) -> Any:
-    """Labels at the outside only, and one legend below."""
-    for axis in axes.flat:
-        axis.label_outer()
+def finish(figure: Any, axes: Any, columns: int, order: Sequence[str] = (), own: Sequence[int] = ()) -> Any:
+    """Labels at the outside only, but for rows with a horizontal axis of their `own`, and one legend below."""
+    for (row, column), axis in np.ndenumerate(axes):
+        if column:
+            axis.set_ylabel("")
+            axis.tick_params(which="both", labelleft=False)
+        if row < len(axes) - 1 and row not in own:
+            axis.set_xlabel("")
+            axis.tick_params(which="both", labelbottom=False)
     figure.align_ylabels(axes[:, 0])
     add_legend(figure, columns, order)
     return figure
 
 
 def draw_treatments(cells: Sequence[Cell], rules: Rules) -> Any:
-    """Rank after each treatment is switched on: added losses and ramp, switches, and switches after a delay (figure 1 of the source paper)."""
-    figure, axes = open_grid(3, len(cells), 4.9, sharey=True, sharex=True)
-    rows = {"added losses, ramp": looks.ADDED, "switches": looks.SWITCHED, "later switches": looks.AGED}
+    """Rank after each treatment is switched on: penalties and hinges on axes of their own, cosine and ramp, switches, and switches after a
+    delay (figure 1 of the source paper)."""
+    figure, axes = open_grid(len(GROUPS), len(cells), 6.8, sharey="row", sharex="row", height_ratios=(1.6, 1, 1, 1))
     for column, cell in zip(axes.T, cells, strict=True):
-        for axis, (name, arms) in zip(column, rows.items(), strict=True):
-            for arm, look in arms.items():
-                for row in cell.of_arm(arm):
-                    draw_rank(axis, row, look, rules.recover_window)
+        for axis, (label, arms) in zip(column, GROUPS.items(), strict=True):
+            for place, arm in enumerate(arms):
+                draw_arm(axis, cell.of_arm(arm), ARMS[arm], rules.recover_window, place / len(arms))
             draw_threshold(axis, cell.recover)
-            axis.set(ylabel=f"stable rank:\n{name}", xlabel="steps since switch-on")
+            axis.set(ylabel=label, xlabel="steps since switch-on")
         column[0].set_title(cell.title)
-    return finish(figure, axes, 4, [look.label for look in ARMS.values()])
+    for rows in (axes[:1], axes[1:]):
+        last = max(axis.get_xlim()[1] for axis in rows.flat)
+        for axis in rows.flat:
+            axis.set_xlim(0, last)
+    return finish(figure, axes, 4, [look.label for look in ARMS.values()], own=(0,))
 
 
-def draw_rank(axis: Any, row: ArmRow, look: Look, window: int) -> None:
-    """One run's smoothed rank over the steps since its start, with some of its measurements marked."""
-    steps, rank = smooth_rank(row.trajectory, window)
-    places = dict(marker=look.marker, markevery=(len(steps) // 3, max(len(steps) // 3, 1)), markersize=2.5, markerfacecolor="white")
-    axis.plot([step - row.start for step in steps], rank, linewidth=0.8, **look.line(**places))
-
-
-def draw_path(cells: Sequence[Cell]) -> Any:
-    """Gradient norm per block of collapsed and healthy networks above, after switches below (figure 2 of the source paper)."""
-    roles: dict[Role, list[EventReadings]] = {}
-    for cell in cells:
-        roles.setdefault(cell.role, []).extend(cell.readings())
-    figure, axes = open_grid(2, len(roles), 4.7, sharey="row", sharex="col")
-    for column, role in zip(axes.T, roles, strict=True):
-        draw_profiles(column[0], collapsed_lines(roles[role]))
-        draw_profiles(column[1], switched_lines(roles[role], [cell for cell in cells if cell.role == role]))
-        column[0].set_title(f"{next(cell for cell in cells if cell.role == role).depth} blocks")
-        for axis, weights in zip(column, (r"$\|\nabla\|$ per block", r"$\|\nabla_{Q,K}\|$ per block"), strict=True):
-            axis.set(yscale="log", ylabel=f"gradient norm {weights}", xlabel="block")
-            axis.xaxis.get_major_locator().set_params(integer=True)
-    return finish(figure, axes, 2)
-
-
-Lines = list[tuple[Look, list[tuple[float, ...]]]]
-"""What a line stands for, and one profile an event."""
-
-
-def collapsed_lines(events: Sequence[EventReadings]) -> Lines:
-    """Task gradient on the attention input weights and on queries and keys alone, and the hinge, collapsed and healthy."""
-    hinge = ARMS["hinge_1x"]
-    return [
-        (looks.HEALTHY._replace(label="healthy: query, key, value"), [event.healthy.task.qkv for event in events]),
-        (looks.COLLAPSED._replace(label="collapsed: query, key, value"), [event.collapsed.task.qkv for event in events]),
-        (looks.COLLAPSED._replace(label="collapsed: query, key", dash=":", marker="v"), [event.collapsed.task.qk for event in events]),
-        (hinge._replace(label="collapsed: hinge of the block on query, key, value", marker="D"), [event.hinge.qkv for event in events]),
-    ]  # fmt: skip
-
-
-def switched_lines(events: Sequence[EventReadings], cells: Sequence[Cell]) -> Lines:
-    """Queries and keys: healthy, collapsed, right after each switch that was read, and after the last updates replayed."""
-    lines: Lines = [
-        (looks.HEALTHY._replace(label="healthy: query, key", dash=(0, (1, 1.5))), [event.healthy.task.qk for event in events]),
-        (looks.COLLAPSED._replace(label="collapsed: query, key", dash=":", marker="v"), [event.collapsed.task.qk for event in events]),
-    ]
-    replays = [row for cell in cells if cell.role in cell.records.switched for row in cell.records.switched[cell.role].replays]
-    last = max((row.updates for row in replays), default=0)
-    for place, arm in enumerate(("switch_weak", "switch_03", "switch_1")):
-        skips = {event.switches[place].skip for event in events if place < len(event.switches)}
-        at_once = [event.switches[place].task.qk for event in events if place < len(event.switches)]
-        again = [row.task.qk for row in replays if row.updates == last and row.skip in skips]
-        look = ARMS[arm]
-        lines.append((look._replace(label=f"{look.label}, before any update", dash="-"), at_once))
-        lines.append((look._replace(label=f"{look.label}, after {last} updates", marker=""), again))
-    return lines
-
-
-def draw_profiles(axis: Any, lines: Lines) -> None:
-    """Median over events as a line, range as a band; what is numerically zero lies below all that is not."""
-    for look, profiles in lines:
-        if profiles:
-            values = lift_zeros(np.array(profiles))
-            blocks = np.arange(1, values.shape[1] + 1)
-            axis.plot(blocks, np.median(values, axis=0), marker=look.marker, markersize=2.8, markerfacecolor="white", **look.line())
-            axis.fill_between(blocks, values.min(0), values.max(0), color=look.colour, alpha=0.13, linewidth=0)
+def draw_arm(axis: Any, rows: Sequence[ArmRow], look: Look, window: int, shift: float) -> None:
+    """Smoothed ranks of one arm over the steps since its start: every network as a thin line, their median with markers, from `shift` on."""
+    courses = [[(step - row.start, rank) for step, rank in zip(*smooth_rank(row.trajectory, window), strict=True)] for row in rows]
+    for course in courses:
+        axis.plot(*zip(*course, strict=True), linewidth=0.35, **look.line(label="_", alpha=0.7, linestyle="-"))
+    middle = median_course(courses)
+    if middle:
+        every = max(len(middle) // 3, 1)
+        marks = dict(marker=look.marker, markevery=(round(shift * every), every), markersize=3, markeredgewidth=0.7, markerfacecolor="white")
+        axis.plot(*zip(*middle, strict=True), linewidth=1.0, zorder=3, **look.line(**marks))
 
 
 def draw_hysteresis(cells: Sequence[Cell], rules: Rules) -> Any:

@@ -17,7 +17,7 @@ from rankcollapse.records import RoleCalibration
 
 def draw_bursts(bursts: Bursts, cells: Sequence[Cell], healthy: RoleCalibration, rules: Rules) -> Any:
     """Rank during and after the bursts above; predictor, where given, and recovery below (figure 4 of the source paper)."""
-    figure = plt.figure(figsize=(WIDTH, 4.4))
+    figure = plt.figure(figsize=(WIDTH, 4.6))
     panels = [["rank", "rank"], ["path", "time"]] if bursts.openings is not None else [["rank", "rank"], ["time", "time"]]
     axes = figure.subplot_mosaic(panels)
     draw_ranks(axes["rank"], bursts, healthy)
@@ -58,12 +58,13 @@ def draw_times(axis: Any, bursts: Bursts, threshold: float, rules: Rules) -> Non
     budget = draw_budget(axis, [row for _, rows, _ in list_records(bursts) for row in rows])
     for record, rows, name in list_records(bursts):
         for place, look in enumerate(looks.BURSTS):
-            gaps, own = gaps_after(record, place), look_of(look, name)
+            gaps, own = gaps_after(record, place, bursts.gaps), look_of(look, name)
             axis.plot([], [], **own.dots())  # so that the legend shows it filled, whatever came of the first
             for row in burst_rows(record, rows, place):
                 time = recovery_time(row, threshold, rules)
                 draw_time(axis, gaps[row.seed], time, own, not time.censored, budget)
-    axis.set(xlabel="loss gap at the end of the burst, nats per token", ylabel="steps to recovery")
+    probe = "rank" if bursts.gaps is None else "gradient"
+    axis.set(xlabel=f"loss gap at the end of the burst,\nnats per token of the {probe} probe", ylabel="steps to recovery")
 
 
 def look_of(look: Look, name: str) -> Look:

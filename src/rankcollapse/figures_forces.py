@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from rankcollapse.curves import Cell, lift_zeros
-from rankcollapse.looks import ADDED, INK, ROLE_MARKERS, TERMS, WIDTH, Look, add_legend
+from rankcollapse.looks import ADDED, ENDED, INK, ROLE_MARKERS, TERMS, WIDTH, Look, add_legend, draw_keys, draw_medians
 from rankcollapse.records_readings import LineRow, Synthetic
 
 RHO = r"$\rho$, added over task gradient"
@@ -25,13 +25,18 @@ def draw_forces(cells: Sequence[Cell], synthetic: Synthetic) -> Any:
     draw_treated(axes["treated"], cells)
     for role, rows in lines.items():
         draw_lines(axes[role], rows, next(cell.depth for cell in cells if cell.role == role))
+    draw_keys(axes["treated"], cells)
     add_legend(figure, 3)
     return figure
 
 
-def lines_of(cells: Sequence[Cell], role: str) -> list[LineRow]:
+Rows = Sequence[tuple[bool, LineRow]]
+"""Whether of the main set, and a line."""
+
+
+def lines_of(cells: Sequence[Cell], role: str) -> Rows:
     """The lines of every collapse of one depth."""
-    return [line for cell in cells if cell.role == role for event in cell.readings() for line in event.lines]
+    return [(cell.first, line) for cell in cells if cell.role == role for event in cell.readings() for line in event.lines]
 
 
 def draw_synthetic(axis: Any, synthetic: Synthetic) -> None:
@@ -39,7 +44,7 @@ def draw_synthetic(axis: Any, synthetic: Synthetic) -> None:
     delta = [point.delta for point in synthetic.points]
     for term, arm in TERMS.items():
         look = ADDED[arm]
-        axis.plot(delta, [getattr(point, term) for point in synthetic.points], **look.dots(False, label=term))
+        axis.plot(delta, [getattr(point, term) for point in synthetic.points], **look.dots(None, label=term))
         axis.plot(delta, [getattr(point, f"{term}_closed") for point in synthetic.points], color=look.colour, linewidth=0.7, zorder=1)
     axis.plot([], [], color=INK, linewidth=0.7, label="line through points: closed form")
     axis.set(xscale="log", yscale="log", xlabel=r"distance from rank one, $\delta$", ylabel=r"gradient norm on $X$")
@@ -47,28 +52,28 @@ def draw_synthetic(axis: Any, synthetic: Synthetic) -> None:
 
 
 def draw_treated(axis: Any, cells: Sequence[Cell]) -> None:
-    """rho of every treatment at switch-on (filled) and at the end of its branch (open), one point an event."""
+    """rho of every treatment at switch-on and, beside it, at the end of its branch, one point an event; markers say which, and open is replication."""
     arms = [arm for arm in ADDED if any(row.arm == arm for cell in cells for event in cell.readings() for row in event.forces)]
     for place, arm in enumerate(arms):
         for cell in cells:
-            x, marker = place + (-0.15 if cell.role == "shallow" else 0.15), ROLE_MARKERS[cell.role]
+            x = place + (-0.18 if cell.role == "shallow" else 0.18)
             started = [row.rho for event in cell.readings() for row in event.forces if row.arm == arm]
             ended = [end.rho for end in cell.ends() if end.arm == arm and end.rho is not None]
-            for values, filled, moved in ((started, True, -0.07), (ended, False, 0.07)):
-                look = ADDED[arm].dots(filled, marker=marker, label="_", markersize=3)
+            for values, marker, moved in ((started, ROLE_MARKERS[cell.role], -0.09), (ended, ENDED[cell.role], 0.09)):
+                look = ADDED[arm].dots(cell.first, marker=marker, label="_", markersize=3, markeredgewidth=0.6)
                 axis.plot([x + moved] * len(values), lift_zeros(np.array(values)), **look)
     for role, depth in {cell.role: cell.depth for cell in cells}.items():
-        for filled, when in ((True, "at switch-on"), (False, "at the branch's end")):
-            axis.plot([], [], **Look(f"{depth} blocks, {when}", INK, "", ROLE_MARKERS[role]).dots(filled))
+        for markers, when in ((ROLE_MARKERS, "at switch-on"), (ENDED, "at the branch's end")):
+            axis.plot([], [], **Look(f"{depth} blocks, {when}", INK, "", markers[role]).dots(None))
     axis.set(yscale="log", ylabel=RHO)
     axis.set_xticks(range(len(arms)), [ADDED[arm].label for arm in arms], rotation=25, ha="right")
     axis.set_title("per treatment")
 
 
-def draw_lines(axis: Any, rows: Sequence[LineRow], depth: int) -> None:
+def draw_lines(axis: Any, rows: Rows, depth: int) -> None:
     """Median over events and range of rho along the way to the healthy network (solid) and along a random direction (dotted)."""
     for term, arm in TERMS.items():
-        own = [row for row in rows if row.term == term]
+        own = [(first, row) for first, row in rows if row.term == term]
         if own:
             draw_line(axis, own, ADDED[arm]._replace(dash="-"), "healthy")
             draw_line(axis, own, ADDED[arm]._replace(dash=":"), "random")
@@ -78,8 +83,7 @@ def draw_lines(axis: Any, rows: Sequence[LineRow], depth: int) -> None:
     axis.set_title(f"{depth} blocks")
 
 
-def draw_line(axis: Any, rows: Sequence[LineRow], look: Look, direction: str) -> None:
+def draw_line(axis: Any, rows: Rows, look: Look, direction: str) -> None:
     """One term along one direction."""
-    values = lift_zeros(np.array([getattr(row, direction) for row in rows]))
-    axis.plot(rows[0].share, np.median(values, axis=0), marker=look.marker, markerfacecolor="white", **look.line(label="_"))
-    axis.fill_between(rows[0].share, values.min(0), values.max(0), color=look.colour, alpha=0.1, linewidth=0)
+    values = lift_zeros(np.array([getattr(row, direction) for _, row in rows]))
+    draw_medians(axis, rows[0][1].share, values, [first for first, _ in rows], look, label="_")

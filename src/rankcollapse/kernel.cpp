@@ -614,6 +614,30 @@ extern "C" int backward(const Shape *n, const real *flat, const int64_t *tokens,
     return ok;
 }
 
+/* Largest score (M, L, H) that a query gives to a key it sees, from what a forward pass has kept, of the models that `asked`. */
+extern "C" int top_logits(const Shape *n, const real *flat, const real *treat, const real *asked, real *keep, int64_t kept_size, real *top) {
+    Net s;
+    int ok = prepare(&s, n);
+    Head *h = &s.head;
+    for (int64_t m = 0; ok && m < n->models; m++, flat += n->size, keep += kept_size)
+        for (int64_t block = 0; block < n->depth; block++)
+            for (int64_t head = 0; head < n->heads; head++, top++) {
+                *top = -INFINITY;
+                for (int64_t b = 0; b < n->batch && asked[m] > 0; b++) {
+                    Kept k = kept(&s, keep + s.N * s.D, block, b);
+                    set_head(&s, flat, block, head, treat + 3 * m, k);
+                    unit(h, k.qkv + head * h->S, s.ld3, h->scale, h->q, h->rq, true);
+                    unit(h, k.qkv + s.D + head * h->S, s.ld3, 1, h->k, h->rk, true);
+                    pack(h->packed, h->k, h->S, h->T, 1, h->lds);
+                    multiply(h->T, h->T, h->S, h->q, h->lds, 1, h->packed, 0, h->scores, h->ldt, false, CAUSAL_OUTPUT);
+                    for (int64_t t = 0; t < h->T; t++)
+                        for (int64_t i = 0; i <= t; i++) *top = std::max(*top, h->scores[t * h->ldt + i]);
+                }
+            }
+    leave(&s);
+    return ok;
+}
+
 /* Norm (M) of each gradient (M, P). */
 extern "C" int norms(int64_t models, int64_t size, const real *grad, double *norm) {
     constexpr int64_t SPAN = 4096;
@@ -643,6 +667,126 @@ extern "C" int adamw(int64_t models, int64_t size, int64_t matrices, real *w, co
             }
         }
     }
+    return 1;
+}
+
+/* ---- matrices among the weights and their largest singular values: adamw2.py, optimisers.py ---- */
+
+namespace {
+
+/* One matrix: where it begins in a network's weights, its rows, columns and distance of rows, where its vectors lie in the network's memory. */
+struct Place {
+    int64_t at, rows, columns, ld, right, left;
+};
+
+/* Euclidean norm, in double: no weight that is a number is too large or too small for it. Four sums, in an order that no processor changes. */
+double length(const real *x, int64_t count) {
+    double squares[4] = {0, 0, 0, 0};
+    for (int64_t i = 0; i < count; i++) squares[i % 4] += (double)x[i] * x[i];
+    return std::sqrt((squares[0] + squares[1]) + (squares[2] + squares[3]));
+}
+
+/* Largest singular value of w by power iterations from v, never above the true one but for rounding; v moves along and u = w v / |w v|.
+   A step that ends in zero, or in no number, leaves both as they were. */
+double power(const Place &p, const real *w, real *u, real *v, real *next, int64_t steps) {
+    real *along = next + p.columns;
+    double sigma = 0;
+    for (int64_t step = 0; step < steps; step++) {
+        for (int64_t r = 0; r < p.rows; r++) along[r] = dot(w + r * p.ld, v, p.columns);
+        double size = sigma = length(along, p.rows);
+        if (!(size > 0 && std::isfinite(size))) break;
+        std::fill(next, next + p.columns, 0);
+        for (int64_t r = 0; r < p.rows; r++) {
+            const real *row = w + r * p.ld, t = along[r] = along[r] / size;
+#pragma omp simd
+            for (int64_t i = 0; i < p.columns; i++) next[i] += t * row[i];
+        }
+        sigma = length(next, p.columns);
+        if (!(sigma > 0 && std::isfinite(sigma))) break;
+        if (u) std::copy(along, along + p.rows, u);
+        for (int64_t i = 0; i < p.columns; i++) v[i] = next[i] / sigma;
+    }
+    return sigma;
+}
+
+int64_t largest_sides(const Place *places, int64_t count) {
+    int64_t sides = 0;
+    for (int64_t k = 0; k < count; k++) sides = std::max(sides, places[k].rows + places[k].columns);
+    return sides;
+}
+
+/* to = decay * to - rate * u over a matrix. */
+void descend(const Place &p, real *to, const real *u, real decay, real rate) {
+    for (int64_t r = 0; r < p.rows; r++) {
+        real *w = to + p.at + r * p.ld;
+        const real *d = u + p.at + r * p.ld;
+#pragma omp simd
+        for (int64_t i = 0; i < p.columns; i++) w[i] = decay * w[i] - rate * d[i];
+    }
+}
+
+}  // namespace
+
+/* One AdamW2 step of every model in place; `controls` as for `adamw`, and the cap. In a model's memory (`stride` apart) the right vectors
+   of the weights come first, those of the directions `vectors` later. Weights after the first `matrices` are neither capped nor decayed. */
+extern "C" int adamw2(int64_t models, int64_t size, int64_t matrices, real *w, const real *grad, real *first, real *second, const double *controls, double beta1, double beta2, double epsilon, int64_t count, const Place *places, real *memory, int64_t stride, int64_t vectors, int64_t steps) {
+    Net s = {};
+    real *u = room(&s, size), *next = room(&s, largest_sides(places, count));
+    bool ok = u && next;
+    for (int64_t m = 0; ok && m < models; m++, w += size, grad += size, first += size, second += size, controls += 6, memory += stride) {
+        const real factor = controls[2], scale = 1 / controls[3], root = 1 / std::sqrt(controls[4]), eps = epsilon, rate = controls[0];
+        const real keep1 = 1 - beta1, keep2 = 1 - beta2, b2 = beta2;
+        if (!(factor > 0)) continue;
+#pragma omp simd
+        for (int64_t i = 0; i < size; i++) {
+            real g = factor * grad[i];
+            first[i] += keep1 * (g - first[i]);
+            second[i] = b2 * second[i] + keep2 * g * g;
+            u[i] = scale * first[i] / (std::sqrt(second[i]) * root + eps);
+        }
+        for (int64_t k = 0; k < count; k++) {
+            const Place &p = places[k];
+            double weight = power(p, w + p.at, nullptr, memory + p.right, next, steps), update = power(p, u + p.at, nullptr, memory + vectors + p.right, next, steps);
+            double most = controls[5] * weight / update, pace = most < controls[0] ? most : controls[0];
+            descend(p, w, u, 1 - pace * controls[1], pace);
+        }
+        for (int64_t i = matrices; i < size; i++) w[i] -= rate * u[i];
+    }
+    leave(&s);
+    return ok;
+}
+
+/* Where `moving`: effective = gamma / sigma * raw, with sigma after one more power step of the raw weights; `numbers` is where sigma (K) and
+   then gamma (K) lie in a model's memory, whose first numbers are the raw weights, from the network's weight `start` on. */
+extern "C" int normalised(int64_t models, int64_t size, int64_t start, real *w, const double *moving, int64_t count, const Place *places, real *memory, int64_t stride, int64_t numbers) {
+    Net s = {};
+    real *next = room(&s, largest_sides(places, count));
+    for (int64_t m = 0; next && m < models; m++, w += size, memory += stride)
+        for (int64_t k = 0; k < count && moving[m] > 0; k++) {
+            const Place &p = places[k];
+            const real *raw = memory + p.at - start;
+            real sigma = memory[numbers + k] = power(p, raw, memory + p.left, memory + p.right, next, 1), by = sigma > 0 ? memory[numbers + count + k] / sigma : 0;
+            for (int64_t r = 0; r < p.rows; r++)
+                for (int64_t i = 0; i < p.columns; i++) w[p.at + r * p.ld + i] = by * raw[r * p.ld + i];
+        }
+    leave(&s);
+    return next != nullptr;
+}
+
+/* The gradient on effective weights becomes the one on raw weights, in place, and dgamma (M, K); memory as for `normalised`. */
+extern "C" int normalised_back(int64_t models, int64_t size, int64_t start, real *grad, real *dgamma, int64_t count, const Place *places, const real *memory, int64_t stride, int64_t numbers) {
+    for (int64_t m = 0; m < models; m++, grad += size, memory += stride, dgamma += count)
+        for (int64_t k = 0; k < count; k++) {
+            const Place &p = places[k];
+            const real *raw = memory + p.at - start, sigma = memory[numbers + k], by = sigma > 0 ? memory[numbers + count + k] / sigma : 0;
+            real inner = 0;
+            for (int64_t r = 0; r < p.rows; r++) inner += dot(grad + p.at + r * p.ld, raw + r * p.ld, p.columns);
+            dgamma[k] = inner = sigma > 0 ? inner / sigma : 0;
+            for (int64_t r = 0; r < p.rows; r++) {
+                real *g = grad + p.at + r * p.ld, pull = inner * memory[p.left + r];
+                for (int64_t i = 0; i < p.columns; i++) g[i] = by * (g[i] - pull * memory[p.right + i]);
+            }
+        }
     return 1;
 }
 

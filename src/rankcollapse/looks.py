@@ -10,6 +10,7 @@ import matplotlib
 
 matplotlib.use("pdf")
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullFormatter, StrMethodFormatter
 
 WIDTH = 6.2
@@ -39,24 +40,25 @@ class Look(NamedTuple):
         """Keywords of a line."""
         return {"color": self.colour, "linestyle": self.dash, "label": self.label} | more
 
-    def dots(self, filled: bool = True, **more: Any) -> dict[str, Any]:
-        """Keywords of points without a line."""
-        face = self.colour if filled else "white"
-        return {"color": self.colour, "linestyle": "none", "marker": self.marker, "markerfacecolor": face, "label": self.label} | more
+    def dots(self, filled: bool | None = True, **more: Any) -> dict[str, Any]:
+        """Keywords of points without a line; half filled, for None, where both or neither of two sets is meant."""
+        half = {"fillstyle": "left", "markerfacecoloralt": "white"} if filled is None else {}
+        face = "white" if filled is False else self.colour
+        return {"color": self.colour, "linestyle": "none", "marker": self.marker, "markerfacecolor": face, "label": self.label} | half | more
 
 
 TIMES = r"$\times$"
 ADDED = {
     "untreated": Look("untreated", "#8C8C8C", "-", "o"),
-    "epsilon": Look(r"smaller Adam $\epsilon$", "#B5B5B5", (0, (2, 1, 1, 1)), "8"),
+    "epsilon": Look(r"smaller Adam $\epsilon$", "#B5B5B5", (0, (2, 1, 1, 1)), ">"),
     "penalty_1x": Look(f"penalty 1{TIMES}", "#E69F00", ":", "v"),
     "penalty_4x": Look(f"penalty 4{TIMES}", "#A65E00", (0, (1, 3)), "^"),
     "penalty_1x_unclipped": Look(f"penalty 1{TIMES}, unclipped", "#F2C572", (0, (1, 1, 1, 4)), "<"),
     "hinge_1x": Look(f"hinge 1{TIMES}", "#56B4E9", "--", "s"),
     "hinge_4x": Look(f"hinge 4{TIMES}", "#0072B2", (0, (6, 3)), "D"),
-    "hinge_1x_unclipped": Look(f"hinge 1{TIMES}, unclipped", "#A5D8F5", (0, (4, 1, 4, 4)), "p"),
-    "hinge_4x_unclipped": Look(f"hinge 4{TIMES}, unclipped", "#3D7FA8", (0, (8, 2, 2, 2)), "h"),
-    "hinge_10x_unclipped": Look(f"hinge 10{TIMES}, unclipped", "#08306B", (0, (10, 2)), "H"),
+    "hinge_1x_unclipped": Look(f"hinge 1{TIMES}, unclipped", "#A5D8F5", (0, (4, 1, 4, 4)), "x"),
+    "hinge_4x_unclipped": Look(f"hinge 4{TIMES}, unclipped", "#3D7FA8", (0, (8, 2, 2, 2)), "+"),
+    "hinge_10x_unclipped": Look(f"hinge 10{TIMES}, unclipped", "#08306B", (0, (10, 2)), "1"),
     "cosine_1x": Look(f"cosine 1{TIMES}", "#7B5EA7", "-.", "P"),
     "ramp": Look("reversed ramp", "#009E73", (0, (9, 1)), "*"),
 }
@@ -87,14 +89,26 @@ COLLAPSE = Look("collapse threshold", INK, (0, (6, 2, 1, 2)), "")
 BURSTS = (Look("burst $m_1$", "#CC6677", (0, (5, 1)), "o"), Look("burst $m_2$", "#332288", (0, (2, 1)), "D"))
 TERMS = {"penalty": "penalty_1x", "hinge": "hinge_1x", "cosine": "cosine_1x"}
 """A term is drawn as its matched treatment is."""
-ROLE_MARKERS = {"shallow": "o", "deep": "s"}
-FLOORS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#B5A900", "#7A7A7A")
-FLOOR_DASHES = ((0, (8, 1)), (0, (4, 1)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)), (0, (1, 3)))
+ROLE_MARKERS, ENDED = {"shallow": "o", "deep": "s"}, {"shallow": "^", "deep": "D"}
+"""By depth, where a branch begins and where it ends."""
+SKIPS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#B5A900", "#7A7A7A")
+SKIP_DASHES = ((0, (8, 1)), (0, (4, 1)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)), (0, (1, 3)))
+"""Skip scales, from large to small."""
+UNTRAINED = {
+    "attention": Look("attention alone", "#882255", "-", "o"),
+    "gelu": Look("and MLP (GELU)", "#E69F00", (0, (6, 2)), "s"),
+    "swiglu": Look("and MLP (SwiGLU)", "#A65E00", (0, (2, 1.5)), "D"),
+    "skip": Look("and skip", "#56B4E9", (0, (5, 1, 1, 1)), "^"),
+    "block": Look("skip and MLP", "#0072B2", (0, (1, 1.2)), "v"),
+    "pre": Look("whole block, pre-norm", "#009E73", (0, (8, 1)), "P"),
+    "post": Look("whole block, post-norm", "#332288", (0, (4, 1, 1, 1, 1, 1)), "X"),
+}
+"""Untrained networks, by what stands beside attention."""
 
 
-def look_at_floor(place: int, floor: float) -> Look:
-    """The look of a floor of calibration's grid."""
-    return Look(rf"floor $\alpha_{{\min}}={floor:g}$", FLOORS[place % len(FLOORS)], FLOOR_DASHES[place % len(FLOOR_DASHES)], "")
+def spread(count: int, width: float = 0.36) -> np.ndarray:
+    """Where neighbours stand beside a place (count,): symmetric about 0."""
+    return np.linspace(-width / 2, width / 2, count) if count > 1 else np.zeros(count)
 
 
 def gather_entries(axes: Sequence[Any]) -> dict[str, Any]:
@@ -150,6 +164,17 @@ def spread_ticks(axis: Any) -> None:
     axis.xaxis.set_major_locator(LogLocator(subs=between))
     axis.xaxis.set_major_formatter(LogFormatterSciNotation(labelOnlyBase=False, minor_thresholds=(9, 9)))
     axis.xaxis.set_minor_formatter(NullFormatter())
+
+
+def draw_medians(axis: Any, x: Sequence[float], values: np.ndarray, first: Sequence[bool], look: Look, **more: Any) -> None:
+    """Median over events (events, points) as a line, their range as a band, and the medians of the main set and of the others as filled and open
+    markers."""
+    axis.fill_between(x, values.min(0), values.max(0), color=look.colour, alpha=0.1, linewidth=0)
+    axis.plot(x, np.median(values, axis=0), **look.line(label="_"))
+    axis.plot([], [], **look.dots(None) | look.line(**more))
+    for filled in sorted(set(first), reverse=True):
+        own = values[np.array(first) == filled]
+        axis.plot(x, np.median(own, axis=0), **look.dots(filled, label="_", markersize=2.8, markeredgewidth=0.6, zorder=3))
 
 
 def draw_keys(axis: Any, cells: Sequence[Any]) -> None:

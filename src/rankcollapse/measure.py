@@ -10,6 +10,7 @@ import torch
 from rankcollapse.kernel import share_out
 from rankcollapse.model import Shape, views
 from rankcollapse.passes import KernelPass, TorchPass, run_forward, run_last
+from rankcollapse.spectral import FROM_MAPS, FROM_SPECTRA, read_network
 from rankcollapse.terms import block_terms, centre, compute_cosine
 
 REFINE_BELOW = 1e-4
@@ -22,7 +23,7 @@ LEAST_TERM = 1e-12
 
 class Reading(NamedTuple):
     """Per model: stable rank, relative residual, task loss (nats per token), whether the rank of a sequence is at floor, and the
-    smallest relative residual of a sequence; rank and residual are means over the probe's sequences, `extra` those of `READINGS`."""
+    smallest relative residual of a sequence; rank and residual are means over the probe's sequences, `extra` what else was asked for."""
 
     rank: list[float]
     residual: list[float]
@@ -84,6 +85,8 @@ READINGS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "uncentred_rank": compute_uncentred_rank,
 }
 """What a run may have measured beside rank, residual and loss, from the last block's token matrices (E, T, D)."""
+NETWORK_READINGS = (*FROM_SPECTRA, *FROM_MAPS)
+"""And from the attention of all its blocks, by `read_network`."""
 
 
 def compute_residual(x_ETD: torch.Tensor) -> torch.Tensor:
@@ -122,7 +125,9 @@ def read_stack(
         residual = compute_residual(matrices).view(models, -1)
         least = residual.amin(1)
         at_floor = least < FLOOR_FACTOR * torch.finfo(last.dtype).eps
-        extra = {name: in_threads(READINGS[name], matrices).view(models, -1).mean(1).tolist() for name in readings}
+        extra = {name: in_threads(READINGS[name], matrices).view(models, -1).mean(1).tolist() for name in readings if name in READINGS}
+        network = read_network(readings, flat_MP, tokens_BT, skip_M, kinds or ["rms"] * models, shape)
+        extra |= {name: values.tolist() for name, values in network.items()}
     return Reading(*(values.tolist() for values in (rank, residual.mean(1), loss, at_floor, least)), extra)
 
 

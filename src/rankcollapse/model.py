@@ -40,6 +40,7 @@ QUERY_KEY = {
     "rms": QueryKey(True, False, lambda size: size**-0.5),
     "l2": QueryKey(True, True, lambda size: 1 / size),  # a unit vector is an RMS-normalised one over the root of its size
     "none": QueryKey(False, False, lambda size: size**-0.5),
+    "clip": QueryKey(False, False, lambda size: size**-0.5),  # as none; the engine scales weights down after a step
 }
 
 
@@ -225,9 +226,14 @@ class TiedLoss(torch.autograd.Function):
         return dx * dloss_M.view(-1, 1, 1), dtable * dloss_M.view(-1, 1, 1), None
 
 
-def attention_maps(x_MND: torch.Tensor, weights: dict[str, torch.Tensor], kinds: Sequence[str], shape: Shape, sequences: int) -> torch.Tensor:
-    """The causal attention maps (M, B, H, T, T) of a block, given its input."""
+def attention_scores(x_MND: torch.Tensor, weights: dict[str, torch.Tensor], kinds: Sequence[str], shape: Shape, sequences: int) -> torch.Tensor:
+    """The logits (M, B, H, T, T) of a block's attention, given its input; minus infinity where a key lies ahead of its query."""
     q, k, _ = heads(project(normalise(x_MND), weights["qkv"], weights["ln_attention"]), weights["qk_scale"], kinds, shape, sequences)
     scores = q @ k.transpose(-1, -2)
     mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril()
-    return scores.masked_fill(~mask, float("-inf")).softmax(-1).view(x_MND.shape[0], sequences, *scores.shape[1:])
+    return scores.masked_fill(~mask, float("-inf")).view(x_MND.shape[0], sequences, *scores.shape[1:])
+
+
+def attention_maps(x_MND: torch.Tensor, weights: dict[str, torch.Tensor], kinds: Sequence[str], shape: Shape, sequences: int) -> torch.Tensor:
+    """The causal attention maps (M, B, H, T, T) of a block, given its input."""
+    return attention_scores(x_MND, weights, kinds, shape, sequences).softmax(-1)

@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from audit.records import Frozen, Refusal, parse_model, read_yaml
+from rankcollapse.fields import ROLES as ROLES
+from rankcollapse.fields import Role as Role
+from rankcollapse.fields import Seeds, Share, Steps, refuse_twins
+from rankcollapse.groups import Pure, Spectral, Study
 from rankcollapse.machines import Fanout, Hardware
 
 STORE = Path(".checkpoints")
 """Where stacks lie until the record they lead to is written: a folder a stage."""
-ROLES = ("shallow", "deep")
-Role = Literal["shallow", "deep"]
-REGISTERED = ("main", "replication", "bursts")
+REGISTERED = ("main", "replication", "bursts", "spectral")
 """Seed sets that may name a registration; a list in their place is an override, at every scale."""
-Steps = Annotated[int, Field(ge=1)]
-Share = Annotated[float, Field(gt=0, lt=1)]
-Positive = Annotated[float, Field(gt=0)]
-Number = TypeVar("Number", int, float)
-
-
-def refuse_unsorted(values: tuple[Number, ...]) -> tuple[Number, ...]:
-    """The values, if there is one, and each is larger than the one before."""
-    if not values or list(values) != sorted(set(values)):
-        raise ValueError("different values, smallest first")
-    return values
-
-
-Rising = Annotated[tuple[Number, ...], AfterValidator(refuse_unsorted)]
-
-
 class Data(Frozen):
     """Where the text comes from and how its documents are divided."""
 
@@ -133,17 +119,6 @@ class Branches(Frozen):
     untreated_steps: Steps
 
 
-Seeds = Annotated[tuple[Annotated[int, Field(ge=0, lt=2**63)], ...], Field(min_length=1)]
-
-
-def refuse_twins(seeds: tuple[int, ...]) -> tuple[int, ...]:
-    """The seeds, unless one stands twice."""
-    twins = sorted({seed for seed in seeds if seeds.count(seed) > 1})
-    if twins:
-        raise ValueError(f"each seed once (twice: {', '.join(map(str, twins))})")
-    return seeds
-
-
 class ScaleSeeds(Frozen):
     """Lists that stand in for those of the whole file at one scale, where no registration holds."""
 
@@ -155,6 +130,10 @@ class ScaleSeeds(Frozen):
     """Networks that choose the multipliers of the bursts."""
     intact: Seeds
     """Networks of the drivers that leave the skip connection intact."""
+    attention: Seeds
+    """Networks that choose learning rate and cap of the study of attention's spectra."""
+    spectral: Seeds
+    """Networks of that study."""
     twins = field_validator("*")(lambda seeds: refuse_twins(seeds) if isinstance(seeds, tuple) else seeds)
 
 
@@ -164,6 +143,7 @@ class SeedSets(ScaleSeeds):
     main: Seeds | str
     replication: Seeds | str
     bursts: Seeds | str
+    spectral: Seeds | str
 
 
 class SetArms(Frozen):
@@ -173,63 +153,6 @@ class SetArms(Frozen):
     few: tuple[str, ...] = ()
     """Descriptive arms, of the set's first collapses only."""
     few_events: Steps = 2
-
-
-class WeakGrid(Frozen):
-    """Skip scales among which calibration looks for the weak one of each depth, and the shares of recoveries it should lie between."""
-
-    shallow: Rising[Share]
-    deep: Rising[Share]
-    low: Share = 0.3
-    high: Share = 0.7
-
-
-class Intact(Frozen):
-    """Drivers that leave the skip connection intact: a weight-decay ramp after the warm-up, and initialisation gains."""
-
-    decay: Positive = 10.0
-    """The weight decay that the ramp goes up to."""
-    ramp: Steps
-    hold: Annotated[int, Field(ge=0)]
-    gains: Rising[Positive] = (4.0, 8.0, 16.0)
-    gain_steps: Steps
-    readings: tuple[str, ...] = ()
-    """What is measured beside rank, residual and loss: names of measure.READINGS."""
-
-
-class Bursts(Frozen):
-    """Learning-rate bursts on healthy networks of one depth, and what follows them."""
-
-    role: Role = "deep"
-    start: Steps
-    """Step at which the networks are healthy and the burst begins."""
-    updates: Steps
-    multipliers: Rising[Positive]
-    """The first at whose end every development network is collapsed is m1."""
-    second: Positive = 2.0
-    """m2 over m1."""
-    after: Steps
-    measure: Steps = 2
-    measure_after: Steps = 10
-
-
-class Study(Frozen):
-    """What the whole study adds to a scale."""
-
-    delays: Rising[Steps]
-    """Steps at the floor before the delayed switches."""
-    delayed_skip: Annotated[float, Field(gt=0, le=1)] = 0.3
-    near_floor: Annotated[int, Field(ge=0)] = 20
-    """Drivers and their controls are measured at every step that is within so many of the ramp's end."""
-    readings: tuple[str, ...] = ("cosine",)
-    """Markers of the collapse along the ramp: names of measure.READINGS."""
-    replays: Rising[Steps] = (4, 20)
-    """Updates after a switch at which the network is looked at again."""
-    epsilon: Positive = 1e-12
-    """Adam's epsilon in the arm that asks whether it holds the collapsed networks."""
-    weak: WeakGrid
-    intact: Intact
-    bursts: Bursts
 
 
 class Scale(Frozen):
@@ -254,6 +177,8 @@ class Scale(Frozen):
     arms: dict[str, SetArms] = {}
     """By seed set; filled in from the top of the file."""
     study: Study
+    spectral: Spectral
+    pure: Pure = Pure()
 
     def arms_of(self, name: str) -> SetArms:
         """The arms of a seed set."""

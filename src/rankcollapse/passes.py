@@ -8,7 +8,7 @@ from contextlib import nullcontext
 import torch
 
 from rankcollapse import kernel
-from rankcollapse.model import QUERY_KEY, Shape, residual_stream, token_losses, views
+from rankcollapse.model import QUERY_KEY, Shape, attention_scores, block_weights, embed, residual_stream, token_losses, views
 
 PRECISIONS = {"float32": None, "tf32": None, "bf16": torch.bfloat16}
 """Arithmetic of the trunk on a GPU; on a CPU everything but bf16 is float32."""
@@ -43,6 +43,7 @@ class TorchPass:
         reduced = PRECISIONS[precision]
         torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
         self.leaves = {name: weight.detach().requires_grad_() for name, weight in views(flat_MP, shape).items()}
+        self.tokens, self.kinds, self.shape = tokens_MBT, kinds, shape
         with torch.autocast(flat_MP.device.type, reduced) if reduced else nullcontext():
             self.blocks = [x.float() if reduced else x for x in residual_stream(self.leaves, tokens_MBT[..., :-1], skip_M, kinds, shape)]
         self.losses = token_losses(self.leaves, self.blocks[-1], tokens_MBT[..., 1:])
@@ -63,6 +64,17 @@ class TorchPass:
         return torch.cat([(torch.zeros_like(leaf) if grad is None else grad).flatten(1) for leaf, grad in zip(leaves, grads, strict=True)], 1)
 
 
+    @torch.no_grad()
+    def top_logits(self, asked_M: torch.Tensor) -> torch.Tensor:
+        """Largest score (M, L, H) that a query gives to a key it sees, over the pass's batch; -inf for models that did not ask."""
+        inputs = [embed(self.leaves, self.tokens[..., :-1], self.shape), *self.stream[:-1]]
+        top = [
+            attention_scores(x, block_weights(self.leaves, index), self.kinds, self.shape, self.tokens.shape[1]).amax((1, 3, 4))
+            for index, x in enumerate(inputs)
+        ]
+        return torch.where(asked_M.view(-1, 1, 1), torch.stack(top, 1), -torch.inf)
+
+
 class KernelPass:
     """A forward pass by the kernel, on a CPU."""
 
@@ -78,6 +90,18 @@ class KernelPass:
         self.stream = self.buffers[1][: shape.depth * models * rows * shape.width].view(shape.depth, models, rows, shape.width)
         self.loss: torch.Tensor | None = None
         self.run("forward", lambda part: (self.stream[0, part], self.stream.stride(0), self.keep[part.start * self.size :], self.size, None))
+
+    def top_logits(self, asked_M: torch.Tensor) -> torch.Tensor:
+        """As `TorchPass.top_logits`, from what the pass has kept."""
+        shape, asked = self.shape, asked_M.to(self.flat.dtype)
+        top = self.flat.new_empty(len(self.flat), shape.depth, shape.heads)
+
+        def work(part: slice) -> int:
+            kept = self.keep[part.start * self.size :]
+            return kernel.call("top_logits", self.flat, self.dimensions(part), self.flat[part], self.treat[part], asked[part], kept, self.size, top[part])
+
+        kernel.share_out(len(self.flat), work)
+        return top
 
     @classmethod
     def read(cls, *arguments: object) -> tuple[torch.Tensor, torch.Tensor]:
@@ -105,13 +129,17 @@ class KernelPass:
         self.treat = torch.tensor([QUERY_KEY[kind].numbers(shape.head_size) for kind in kinds], dtype=flat_MP.dtype)
         self.sequences, self.length = tokens_MBT.shape[1], tokens_MBT.shape[2] - 1
 
+    def dimensions(self, part: slice) -> kernel.Dimensions:
+        """Of a call for a slice of the models."""
+        shape = self.shape
+        sizes = (shape.depth, shape.width, shape.heads, shape.context, shape.vocabulary, self.sequences, self.length, part.stop - part.start, shape.size)
+        return kernel.Dimensions(*sizes)
+
     def run(self, name: str, rest) -> None:
         """Call a pass of the kernel for slices of the models; `rest` gives a slice's further arguments."""
 
         def work(part: slice) -> int:
-            shape, models = self.shape, part.stop - part.start
-            sizes = (shape.depth, shape.width, shape.heads, shape.context, shape.vocabulary, self.sequences, self.length, models, shape.size)
-            return kernel.call(name, self.flat, kernel.Dimensions(*sizes), self.flat[part], self.tokens[part], self.skip[part], self.treat[part], *rest(part))
+            return kernel.call(name, self.flat, self.dimensions(part), self.flat[part], self.tokens[part], self.skip[part], self.treat[part], *rest(part))
 
         kernel.share_out(len(self.flat), work)
 

@@ -16,8 +16,9 @@ from rankcollapse.blocks import Blocks, Entropies, epsilon_norm, read_blocks, re
 from rankcollapse.checkpoint import STATES, load_states
 from rankcollapse.engine import Setting, State, prepare_threads
 from rankcollapse.forces import read_force, read_forces, read_lines
+from rankcollapse.groups import Study
 from rankcollapse.measure import term_path
-from rankcollapse.params import Role, Scale, Study
+from rankcollapse.params import Role, Scale
 from rankcollapse.plan import setting_of
 from rankcollapse.positions import Order, read_order
 from rankcollapse.records import Profile, RoleCalibration, Trajectory

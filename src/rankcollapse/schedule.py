@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from math import isfinite
+from math import cos, isfinite, pi
 
 import numpy as np
 
@@ -30,6 +30,12 @@ def ramp_down(start: int, steps: int, floor: float) -> Schedule:
 def ramp_up(start: int, steps: int, floor: float) -> Schedule:
     """`floor` until `start`, linearly to 1 over `steps`, then held."""
     return ramp(start, steps, floor, 1.0)
+
+
+def cosine_decay(peak: float, steps: int, warm: int = 0) -> Schedule:
+    """Half a cosine from `peak` to 0 at `steps`, with or without a linear warm-up over its first `warm` steps; a knot at every step."""
+    rising = [(step, peak * (step + 1) / warm) for step in range(warm)]
+    return (*rising, *((step, peak * (1 + cos(pi * (step - warm) / (steps - warm))) / 2) for step in range(warm, steps + 1)))
 
 
 def burst(start: int, steps: int, value: float, factor: float) -> Schedule:

@@ -6,10 +6,22 @@ import json
 from pathlib import Path
 
 from audit.records import Record, write_bytes
-from rankcollapse import arm_records, burst_records, claims, records, records_readings, records_results, records_tests, settings
+from rankcollapse import (
+    arm_records,
+    burst_records,
+    claims,
+    powers,
+    records,
+    records_pure,
+    records_readings,
+    records_results,
+    records_spectral,
+    records_tests,
+    settings,
+)  # fmt: skip
 from rankcollapse.manifest import DataManifest
 
-HOMES = (records, arm_records, records_readings, records_results, records_tests, burst_records, claims, settings)
+HOMES = (records, arm_records, records_pure, records_readings, records_results, records_tests, records_spectral, burst_records, claims, settings, powers)
 
 
 def list_kinds() -> tuple[type[Record], ...]:

@@ -20,8 +20,9 @@ def counted(values: list[int], summary: str = "count") -> dict[str, Any]:
     return {"value": value, "unit": "1", "digits": 2, "tolerance": 0.0, "summary": summary, "values": values}
 
 
-def measured(values: list[float]) -> dict[str, Any]:
-    return {"value": sorted(values)[len(values) // 2], "unit": "1", "digits": 2, "tolerance": 0.0, "summary": "median", "values": values}
+def measured(values: list[float], summary: str = "median") -> dict[str, Any]:
+    value = sum(values) / len(values) if summary == "mean" else sorted(values)[len(values) // 2]
+    return {"value": value, "unit": "1", "digits": 2, "tolerance": 0.0, "summary": summary, "values": values}
 
 
 def trace(
@@ -76,3 +77,12 @@ def test_registered_units_are_seeds_at_each_depth() -> None:
     stated, unstated = trace(counted([1] * 6), {"op": ">=", "value": 5}, ALL, 2), trace(counted([1] * 6), {"op": ">=", "value": 5}, ALL)
     assert (stated.seeds, stated.registered, stated.run, stated.rule) == (3, 6, 6, "settled < 2")
     assert (unstated.seeds, unstated.registered, unstated.run) == (8, None, 6)
+
+
+def test_a_mean_over_strata_says_nothing_of_units() -> None:
+    """Five strata of six networks are not five networks with one left out; where units are compared one by one, values are units."""
+    strata = trace(measured([-0.5] * 5, "mean"), {"op": "<=", "value": -0.43}, ALL, 2)
+    assert (strata.registered, strata.run, strata.excluded, strata.verdict, strata.against) == (6, None, None, "met", None)
+    units = trace(measured([-0.5] * 5, "mean"), {"op": "<=", "value": -0.43, "units": 5}, ALL, 2)
+    assert (units.run, units.excluded, units.against) == (5, 1, "met")
+    assert trace(measured([-0.5] * 5), {"op": "<=", "value": -0.43}, ALL, 2).run == 5

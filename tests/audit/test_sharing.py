@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 import tampering
 from project import PILOT, Project
 
+from audit.appendix import show_chances
 from audit.close import main as close
+from audit.denominator import expect_met, registered
 from audit.evaluate import evaluate
 from audit.evaluate import main as judge_again
 from audit.finding import Refusal
@@ -45,6 +48,18 @@ def test_shared_seeds_stand_under_both_seals(sealed: Project) -> None:
     said = [json.loads(sealed.read(f"results/{name}.json"))["provenance"] for name in ("train/shallow", "analyse/main")]
     assert all(set(provenance["seals"]) == {"pilot", "shared"} for provenance in said)
     assert len({tuple(provenance["seeds"]) for provenance in said}) == 1
+
+
+def test_chances_under_shared_seeds_count_the_owners_units(sealed: Project) -> None:
+    """Two of three seeds by a coin: known although the seeds are another registration's, and among what chance is expected to meet."""
+    by_a_coin = 'comparator: {op: ">", value: 0.5, units: 2}\n    population: {set: main}\n    "null": {text: Both arms are equal., unit_chance: 0.5}'
+    text = SHARED.replace('comparator: {op: ">", value: 0.5}\n    "null": Both arms are equal.', by_a_coin)
+    assert text != SHARED
+    seal_also(sealed, text, "shared")
+    entries = registered(sealed.context())
+    assert entries["shared"].sets == {"main": 3} == entries["pilot"].sets
+    assert expect_met([entries["shared"]]) == (Fraction(1, 2), 1) == expect_met(entries.values())
+    assert {name: chance["value"] for name, chance in show_chances(entries["shared"]).items()} == {"P2": 0.5} and show_chances(entries["pilot"]) == {}
 
 
 def test_gate_waits_for_the_second_seal(sealed: Project) -> None:

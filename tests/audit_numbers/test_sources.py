@@ -32,15 +32,17 @@ A sum $x_{\val{main.untreated.gap}} = \frac{\val{main.untreated.tiny}}{2}$ and\f
 BOXED = {
     "a short value": ("0.09", True),
     "one power of ten": (r"\ensuremath{1.2\times 10^{-5}}", True),
-    "a range of two": (r"\ensuremath{1.2\times 10^{-5}} to \ensuremath{3.4\times 10^{-4}}", False),
-    "a value with its spread": ("0.0781 (0.0243 to 0.7453)", False),
+    "a range": (r"0.80\mbox{--}1.04", True),
+    "a range of two powers of ten": (r"\ensuremath{1.5\times 10^{-15}}\ \mbox{to}\ \ensuremath{3.9\times 10^{-8}}", True),
+    "a value with its spread": (r"0.49\ (0.04\ \mbox{to}\ 9.05)", True),
+    "a power of ten with its spread": (r"\ensuremath{1.5\times 10^{6}}\ (\ensuremath{1.0\times 10^{3}}\ \mbox{to}\ \ensuremath{3.6\times 10^{8}})", False),
 }
 
 
 @pytest.mark.parametrize(("shown", "boxed"), BOXED.values(), ids=BOXED)
 def test_a_wide_value_does_not_run_over_its_key(shown: str, boxed: bool) -> None:
     """Only what the column has room for stands in a box of its width."""
-    assert (r"\makebox[7em][l]" in show_line("", "main.gap", shown)) is boxed
+    assert (r"\makebox[12em][l]" in show_line("", "main.gap", shown)) is boxed
 
 
 @pytest.fixture

@@ -37,6 +37,14 @@ def threads():
     kernel.Threads.use(before)
 
 
+@pytest.fixture
+def backend(request, monkeypatch) -> str:
+    """Computed by the kernel, or by PyTorch alone."""
+    if request.param == "torch":
+        monkeypatch.setattr(kernel, "load_libraries", lambda: {})
+    return request.param
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """A prepared data folder."""

@@ -15,6 +15,8 @@ KINDS = ("rms", "l2", "none", "rms")
 SKIPS = (1.0, 0.3, 0.0, 0.01)
 FLOAT, DOUBLE = torch.float32, torch.float64
 needs_kernel = pytest.mark.skipif(not kernel.load_libraries(), reason="no compiler, or the kernel is switched off")
+BACKENDS = [pytest.param("kernel", marks=needs_kernel), "torch"]
+"""Parameters of the fixture `backend`."""
 
 
 class Case(NamedTuple):

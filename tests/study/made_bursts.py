@@ -12,7 +12,8 @@ from audit.records import Provenance, Quantity
 from rankcollapse.arm_records import ArmRow, Continuations, Development, Excursion, Excursions, Series
 from rankcollapse.burst_records import BurstControl, BurstNetwork, BurstReadings, BurstRecords, BurstTests, DevelopmentRecords
 from rankcollapse.burst_tests import evaluate_bursts, forecast_bursts
-from rankcollapse.params import Bursts, load_params
+from rankcollapse.groups import Bursts
+from rankcollapse.params import load_params
 from rankcollapse.quantities import count, exact
 from rankcollapse.records import Profile, RoleCalibration
 from rankcollapse.records_readings import BlockRow, EntropyRow, EventReadings, Readings, StateRow

@@ -11,7 +11,7 @@ import pytest
 from networks import write_data
 
 from audit.records import Provenance
-from rankcollapse import params
+from rankcollapse import groups, params
 from rankcollapse.arm_records import SetRecords
 from rankcollapse.engine import prepare_threads
 from rankcollapse.experiments import calibrate
@@ -42,10 +42,11 @@ SCALE = Scale(
     ),
     branches=params.Branches(added_loss=0.1, loss_steps=4, switch_steps=8, ramp_steps=6, after_ramp=3, untreated_steps=7),
     arms={"main": params.SetArms(every=EVERY, few=FEW, few_events=1)},
-    study=params.Study(
-        delays=(3, 5, 7), near_floor=2, replays=(4, 20), readings=("cosine", "gap"), weak=params.WeakGrid(shallow=(0.3, 0.6), deep=(0.3, 0.6)),
-        intact=params.Intact(ramp=10, hold=2, gain_steps=12), bursts=params.Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6),
+    study=groups.Study(
+        delays=(3, 5, 7), near_floor=2, replays=(4, 20), readings=("cosine", "gap"), weak=groups.WeakGrid(shallow=(0.3, 0.6), deep=(0.3, 0.6)),
+        intact=groups.Intact(ramp=10, hold=2, gain_steps=12), bursts=groups.Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6),
     ),
+    spectral=groups.Spectral(steps=8, warm=2, rates=(2e-3, 2e-2), taus=(0.03, 0.3), at=2, measure=1, closely=4, later=2, few=2),
 )  # fmt: skip
 SEEDS, WEAK = (0, 3), 0.3
 

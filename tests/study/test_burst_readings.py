@@ -20,7 +20,8 @@ from rankcollapse.burst_tests import evaluate_bursts, forecast_bursts
 from rankcollapse.checkpoint import STATES, load_states, save_states
 from rankcollapse.engine import prepare_threads
 from rankcollapse.experiments_bursts import burst_set, continue_set, develop
-from rankcollapse.params import Bursts, Depths, Model, Probe
+from rankcollapse.groups import Bursts
+from rankcollapse.params import Depths, Model, Probe
 
 SCALE = SMOKE.model_copy(update={
     "data": SMOKE.data.model_copy(update={"vocabulary": 257}),

@@ -8,15 +8,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from corpora import read_folder, refusal
-from courses import RULES, SAVED, flat, rise, row
+from courses import RULES, SAVED, flat, row
 from invented import invent
+from made_pure import pure_record
 
-from rankcollapse import curves, figures, figures_bursts, figures_forces, looks
-from rankcollapse.curves import Bursts, Time, find_opening, list_cells, recovery_time, smooth_rank
+from rankcollapse import curves, figures, figures_bursts, figures_forces, figures_path, figures_pure, looks
+from rankcollapse.curves import Bursts, Time, find_opening, list_cells, recovery_time
 from rankcollapse.looks import ARMS
 from rankcollapse.treatments import list_arms
 
-NAMES = ["bursts", "delays", "driver", "forces", "hysteresis", "path", "prediction", "treatments"]
+NAMES = ["bursts", "delays", "driver", "forces", "hysteresis", "path", "prediction", "pure", "treatments"]
 THRESHOLDS = {"shallow": 8e-6, "deep": 6e-6}
 
 
@@ -29,7 +30,7 @@ def records():
 def draw(records, out, **changes):
     """All figures as files, by name."""
     bursts = Bursts(records.excursions, records.continuations, records.development, records.openings)
-    parts = {"main": records.main, "replication": records.replication, "synthetic": records.synthetic, "bursts": bursts} | changes
+    parts = {"main": records.main, "replication": records.replication, "synthetic": records.synthetic, "bursts": bursts, "pure": pure_record()} | changes
     figures.draw_all(out, records.calibration, **parts, rules=RULES, thresholds=THRESHOLDS)
     return read_folder(out)
 
@@ -40,14 +41,15 @@ def build(records, replication=True, **burst):
     bursts = Bursts(records.excursions, records.continuations, **{"development": records.development, "openings": records.openings} | burst)
     with plt.rc_context(looks.STYLE):
         return {
-            "driver": figures.draw_driver([cell for cell in cells if cell.first]),
+            "driver": figures.draw_driver([cell for cell in cells if cell.first], RULES),
             "treatments": figures.draw_treatments(cells, RULES),
-            "path": figures.draw_path(cells),
+            "path": figures_path.draw_path(cells),
             "hysteresis": figures.draw_hysteresis(cells, RULES),
             "delays": figures.draw_delays(cells, RULES),
             "forces": figures_forces.draw_forces(cells, records.synthetic),
             "prediction": figures.draw_prediction(cells, RULES, THRESHOLDS),
             "bursts": figures_bursts.draw_bursts(bursts, cells, records.calibration.deep, RULES),
+            "pure": figures_pure.draw_pure(pure_record()),
         }
 
 
@@ -66,7 +68,7 @@ def drawn(records, tmp_path_factory):
 
 
 def test_drawn_twice_is_the_same_bytes(records, drawn, tmp_path):
-    """Eight figures, each as PDF and SVG without a date, byte for byte the same when drawn again."""
+    """Nine figures, each as PDF and SVG without a date, byte for byte the same when drawn again."""
     assert draw(records, tmp_path / "again") == drawn
     assert sorted(drawn) == sorted(f"{name}.{form}" for name in NAMES for form in ("pdf", "svg"))
     for name, data in drawn.items():
@@ -78,7 +80,7 @@ def test_only_changed_records_change_a_figure(records, drawn, tmp_path):
     """Without replication and bursts, the figures that show them lose panels; what shows neither stays as it is."""
     less = draw(records, tmp_path, replication=None, bursts=None)
     assert not {"bursts.pdf", "bursts.svg"} & set(less)
-    assert [name for name in NAMES if less.get(f"{name}.svg") == drawn[f"{name}.svg"]] == ["driver"]
+    assert [name for name in NAMES if less.get(f"{name}.svg") == drawn[f"{name}.svg"]] == ["driver", "pure"]
 
 
 def test_panels_of_absent_sets_are_left_out(records, built):
@@ -86,7 +88,7 @@ def test_panels_of_absent_sets_are_left_out(records, built):
     fewer = build(records, replication=False, openings=None, development=None)
     counts = {name: (len(built[name].axes), len(fewer[name].axes)) for name in NAMES}
     assert counts == {
-        "driver": (8, 8), "treatments": (12, 6), "path": (4, 4), "hysteresis": (4, 2), "delays": (2, 2), "forces": (4, 4), "prediction": (4, 4), "bursts": (3, 2),
+        "driver": (8, 8), "treatments": (16, 8), "path": (4, 4), "hysteresis": (4, 2), "delays": (2, 2), "forces": (4, 4), "prediction": (4, 4), "bursts": (3, 2), "pure": (6, 6),
     }  # fmt: skip
     assert any("replication" in text for text in read_texts(built["delays"])) and not any(
         "replication" in text for text in read_texts(fewer["delays"])
@@ -154,8 +156,8 @@ def read_texts(figure):
 
 
 def test_text_holds_no_measured_number(built):
-    """What is written holds settings only: depths, skip scales, floors, multiples, and updates replayed."""
-    settings = {"3", "9", "4", "0.3", "0.6", "1", "10", "0.04", "0.02", "0.01", "0.005", "20"}
+    """What is written holds settings only: depths, skip scales, floors, multiples, updates replayed, and slopes of lines."""
+    settings = {"3", "9", "4", "0.3", "0.6", "1", "10", "0.04", "0.02", "0.01", "0.005", "20", "2", "0.5", "0.2", "0.1", "0.05"}
     for name, figure in built.items():
         texts = [re.sub(r"\$m_[12]\$", "", text) for text in read_texts(figure)]
         assert len(texts) > 4
@@ -168,15 +170,6 @@ def test_panels_are_labelled(built):
         assert any(axis.get_xlabel() for axis in figure.axes) and any(axis.get_ylabel() for axis in figure.axes), name
     labels = {text for figure in built.values() for text in read_texts(figure)}
     assert {"loss, nats per token", "steps to recovery", "steps since switch-on", "block", r"skip scale $\alpha$"} <= labels
-
-
-def test_recovery_time_is_the_windows_end():
-    """A jump at a known step: the median of five crosses at the third measurement after it, and the rule holds there."""
-    jump = row("delay_1/1", range(100, 131, 2), flat(0.3), lambda at: np.where(at >= 110, 3.0, 1.0), flat(5.0), np.random.default_rng(0))
-    assert recovery_time(jump, 1.5, RULES) == Time(14, False)
-    assert recovery_time(row("delay_1/1", range(100, 131, 2), flat(0.3), rise(100, np.inf), flat(5.0), np.random.default_rng(0)), 1.5, RULES) == Time(
-        30, True
-    )
 
 
 def test_censored_point_is_crossed_out_above_the_budget():
@@ -211,32 +204,77 @@ def test_wrong_predictions_have_a_ring(records, built):
     assert len(rings) == wrong > 0
 
 
-def test_predictor_is_read_where_the_run_sets_out(records):
-    """A switch has the reading at its own scale, a delayed one that after its delay, and an aged network of another kind has none."""
-    cell = list_cells(records.calibration, records.main, None)[0]
-    event, aged = cell.readings()[0], cell.aged()
-    found = {arm: find_opening(cell, cell.of_arm(arm)[0]) for arm in ("switch_weak", "switch_03", "switch_06", "delay_2", "reset")}
-    assert found == {
-        "switch_weak": event.switches[0].opening,
-        "switch_03": event.switches[1].opening,
-        "switch_06": None,
-        "delay_2": next(row.state.opening for row in aged if (row.seed, row.delay) == (event.seed, 150)),
-        "reset": None,
-    }
+def test_groups_of_treatments_hold_every_arm_once():
+    """No arm is left out of the figure of treatments, none is in two rows, and the penalties and hinges have an axis of their own below the ramp's."""
+    assert sorted(arm for arms in figures.GROUPS.values() for arm in arms) == sorted(ARMS)
+    first, second = list(figures.GROUPS.values())[:2]
+    assert all(arm.startswith(("penalty", "hinge")) for arm in first) and {"ramp", "untreated", "cosine_1x"} <= set(second)
 
 
-def test_curves_are_trailing_medians_with_floors_at_one():
-    """A curve starts at the first full window and shows a rank at floor as 1."""
-    run = row("ramp/1", range(7), flat(1.0), flat(1.0), flat(5.0), np.random.default_rng(0)).trajectory
-    run = run.model_copy(update={"rank": (1.0, 9.0, 2.0, 3.0, 4.0, 5.0, 6.0), "at_floor": (False,) * 6 + (True,)})
-    assert smooth_rank(run, 5) == ([4, 5, 6], [3.0, 4.0, 3.0])
-    assert smooth_rank(run, 2) == ([1, 2, 3, 4, 5, 6], [5.0, 5.5, 2.5, 3.5, 4.5, 3.0])
+def test_losses_have_axes_of_their_own(built):
+    """The row of penalties and hinges ends at their budget, the others share one end; ranks there fill the panel."""
+    axes = np.array(built["treatments"].axes).reshape(4, 4)
+    ends = [[axis.get_xlim()[1] for axis in row] for row in axes]
+    assert max(ends[0]) < 130 < 340 <= min(ends[1]) and len({end for row in ends[1:] for end in row}) == 1
+    assert max(axis.get_ylim()[1] for axis in axes[0]) < min(axis.get_ylim()[1] for axis in axes[1])
 
 
-def test_zeros_are_lifted_onto_a_logarithmic_axis():
-    """A zero lies a decade below the smallest value; where all are zero there is nothing to draw."""
-    assert curves.lift_zeros(np.array([0.0, 1e-3, 2.0])).tolist() == pytest.approx([1e-4, 1e-3, 2.0])
-    assert np.isnan(curves.lift_zeros(np.zeros(2))).all()
+def test_floors_show_the_last_measurements(records, built):
+    """A point a network at its floor, filled for drivers and open for healthy ones: the median of the last window, its bar from least to most."""
+    axis, cell = built["driver"].axes[6], list_cells(records.calibration, records.main, None)[0]
+    ends = [curves.ranks_of(run.trajectory)[-RULES.settle_window :] for run in cell.healthy.runs]
+    dots = [line for line in axis.get_lines() if line.get_marker() in ("s", "o") and len(line.get_xdata())]
+    assert sorted(float(line.get_ydata()[0]) for line in dots) == pytest.approx(sorted(np.median(end) for end in ends))
+    bars = sorted(tuple(path.vertices[:, 1]) for part in axis.collections for path in part.get_paths())
+    assert np.allclose(bars, sorted((min(end), max(end)) for end in ends))
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["0.005", "0.01", "0.02", "0.04", "healthy"]
+    filled = {round(float(line.get_xdata()[0])): line.get_markerfacecolor() != "white" for line in dots}
+    assert filled == {0: True, 1: True, 2: True, 3: True, 4: False}
+
+
+def test_switched_gradients_are_over_the_healthy_networks(records, built):
+    """Below, the medians of the main set lie where each event's gradient over that of its own healthy network says, and collapse has no line."""
+    axis, cell = built["path"].axes[2], list_cells(records.calibration, records.main, None)[0]
+    ratios = [np.divide(event.switches[1].task.qk, event.healthy.task.qk) for event in cell.readings()]
+    expected = np.median(ratios, axis=0)
+    markers = [line for line in axis.get_lines() if line.get_marker() == ARMS["switch_03"].marker and len(line.get_xdata())]
+    assert any(np.allclose(line.get_ydata(), expected) and line.get_markerfacecolor() != "white" for line in markers)
+    assert not any("collapsed" in line.get_label() for line in axis.get_lines())
+
+
+@pytest.mark.parametrize("name", ["path", "forces"])
+def test_pooled_sets_are_told_apart(records, built, name):
+    """Filled and open markers of the two sets, and both in the legend; without a replication all are filled and the legend says main alone."""
+    assert {"filled: main", "open: replication"} <= set(read_texts(built[name]))
+    draw = {"path": figures_path.draw_path, "forces": lambda cells: figures_forces.draw_forces(cells, records.synthetic)}[name]
+    fewer = draw(list_cells(records.calibration, records.main, None))
+    assert "filled: main" in read_texts(fewer) and "open: replication" not in read_texts(fewer)
+    open_dots = [
+        line
+        for axis in fewer.axes[1:]
+        for line in axis.get_lines()
+        if line.get_marker() != "None" and line.get_linestyle() == "None" and line.get_markerfacecolor() == "white" and len(line.get_xdata())
+    ]
+    assert open_dots == []
+    plt.close(fewer)
+
+
+def test_loss_gaps_are_those_that_the_tests_read(records):
+    """Where gaps were read at the end of the bursts, recovery times stand at them, and the axis says which probe; else at the record's own."""
+    excursions, first = records.excursions, records.excursions.excursions[0].multiplier
+    own = dict(zip(excursions.seeds, excursions.excursions[0].loss_gap, strict=True))
+    assert curves.gaps_after(excursions, 0) == {seed: gap for seed, gap in own.items() if gap is not None}
+    read = {(first, seed): 0.5 + 0.01 * place for place, seed in enumerate(excursions.seeds)}
+    assert curves.gaps_after(excursions, 0, read) == {seed: read[first, seed] for seed in excursions.seeds}
+    every = {(m, seed): 0.625 for m in curves.multipliers_of(excursions) for seed in (*excursions.seeds, *records.development.seeds)}
+    for gaps, probe in ((None, "rank probe"), (every, "gradient probe")):
+        bursts = Bursts(excursions, records.continuations, records.development, gaps=gaps)
+        figure = figures_bursts.draw_bursts(bursts, [], records.calibration.deep, RULES)
+        axis = figure.axes[1]
+        assert probe in axis.get_xlabel()
+        if gaps is not None:
+            assert {float(x) for line in axis.get_lines() if line.get_marker() in ("o", "D", "^", "v") for x in line.get_xdata()} == {0.625}
+        plt.close(figure)
 
 
 def test_strange_arm_is_refused(records, tmp_path):
@@ -267,7 +305,7 @@ def test_depth_without_a_collapse_has_empty_panels(records):
     ]
     main = main._replace(drivers=main.drivers | {"deep": main.drivers["deep"].model_copy(update={"drivers": tuple(still)})})
     found = build(records._replace(main=main), replication=False)
-    assert [len(axis.get_lines()) for axis in found["treatments"].axes[1::2]] == [1, 1, 1]
+    assert [len(axis.get_lines()) for axis in found["treatments"].axes[1::2]] == [1, 1, 1, 1]
     assert [len(found[name].axes) for name in ("driver", "path", "forces")] == [8, 4, 3]
     down = next(line for line in found["hysteresis"].axes[1].get_lines() if line.get_label() == "ramped down (driver)")
     assert set(down.get_xdata()) == {curves.LEAST_SKIP}

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels import needs_kernel
+from kernels import BACKENDS, needs_kernel
 from networks import SETTING, make_stack, same_bits, same_state, train
 from test_engine import STACK_TOLERANCE
 
@@ -32,7 +32,6 @@ TABLE = (
     Run("silent", 7, 5, constant(0.01), query_key="none"),
 )
 Results = dict[str, tuple[Trajectory, State]]
-BACKENDS = [pytest.param("kernel", marks=needs_kernel), "torch"]
 
 
 def examples(number: int) -> settings:
@@ -49,14 +48,6 @@ def trained(runs) -> Results:
 def by_kernel() -> Results:
     """The table in its own order, in one stack."""
     return trained(TABLE)
-
-
-@pytest.fixture
-def backend(request, monkeypatch) -> str:
-    """Computed by the kernel, or by PyTorch alone."""
-    if request.param == "torch":
-        monkeypatch.setattr(kernel, "load_libraries", lambda: {})
-    return request.param
 
 
 def differing(results: Results, expected: Results) -> list[str]:

@@ -36,9 +36,13 @@ def test_helpers_cover_a_run(kind):
 STATE = replace(fresh_state(0, SETTING), step=3)
 BAD_RUNS = {
     "term": ({"term": "hing"}, "unknown term 'hing'; expected none, penalty, hinge, cosine"),
-    "optimiser": ({"optimiser": "sgd"}, "unknown optimiser 'sgd'; expected adamw"),
-    "query-key treatment": ({"query_key": "cosine"}, "unknown query_key 'cosine'; expected rms, l2, none"),
-    "reading": ({"readings": ("cosine", "rank")}, "unknown reading 'rank'; expected cosine, effective_rank, gap, uncentred_rank"),
+    "optimiser": ({"optimiser": "sgd"}, "unknown optimiser 'sgd'; expected adamw, adamw2, sigma"),
+    "query-key treatment": ({"query_key": "cosine"}, "unknown query_key 'cosine'; expected rms, l2, none, clip"),
+    "reading": (
+        {"readings": ("cosine", "rank")},
+        "unknown reading 'rank'; expected cosine, effective_rank, gap, uncentred_rank, "
+        "sec_max, sec_mean, sigma_max, entropy_mean, entropy_min, logit_max, map_rank_min, gradient_norm",
+    ),
     "short": ({"learning_rate": ((0, 1.0), (7, 1.0))}, "learning_rate does not fit the run; expected steps 0 to 8; found covers steps 0 to 7"),
     "late": ({"skip": ((1, 1.0), (9, 1.0))}, "skip does not fit the run; expected steps 0 to 8; found covers steps 1 to 9"),
     "short for its start": (

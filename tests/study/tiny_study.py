@@ -11,24 +11,8 @@ from rankcollapse.experiments import calibrate
 from rankcollapse.experiments_arms import switch_set, treat_set
 from rankcollapse.experiments_checks import check_set
 from rankcollapse.experiments_drivers import drive_set
-from rankcollapse.params import (
-    ROLES,
-    Branches,
-    Bursts,
-    Data,
-    Depths,
-    Driver,
-    Intact,
-    Model,
-    Optimiser,
-    Probe,
-    Role,
-    Rules,
-    Scale,
-    SetArms,
-    Study,
-    WeakGrid,
-)
+from rankcollapse.groups import Bursts, Intact, Spectral, Study, WeakGrid
+from rankcollapse.params import ROLES, Branches, Data, Depths, Driver, Model, Optimiser, Probe, Role, Rules, Scale, SetArms
 from rankcollapse.readings import Reader, measure_readings, open_reader
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import Readings
@@ -56,6 +40,7 @@ SCALE = Scale(
         intact=Intact(ramp=10, hold=2, gains=(4.0, 8.0), gain_steps=12, readings=("uncentred_rank",)),
         bursts=Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6, measure_after=3),
     ),
+    spectral=Spectral(steps=8, warm=2, rates=(2e-3, 2e-2), taus=(0.03, 0.3), at=2, measure=1, closely=4, later=2, few=2),
 )  # fmt: skip
 SEEDS, CALIBRATION = (0, 3), (5, 6)
 

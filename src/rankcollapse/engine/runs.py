@@ -13,13 +13,15 @@ import torch
 from audit.records import Refusal
 from rankcollapse.engine.optimisers import OPTIMISERS
 from rankcollapse.events import Settled
-from rankcollapse.measure import READINGS
+from rankcollapse.measure import NETWORK_READINGS, READINGS
 from rankcollapse.model import QUERY_KEY, Shape, initialise
 from rankcollapse.params import Optimiser
 from rankcollapse.schedule import Schedule, constant, find_fault
 from rankcollapse.terms import TERMS
 
 TABLES = {"term": TERMS, "optimiser": OPTIMISERS, "query_key": QUERY_KEY}
+OWN_READINGS = ("gradient_norm",)
+"""What a run may have measured that the training step itself knows: the norm of its last gradient before clipping, 0 before the first."""
 Cadence = tuple[tuple[int, int], ...]
 
 
@@ -71,14 +73,24 @@ class Run:
     query_key: str = "rms"
     readings: tuple[str, ...] = ()
     """What is measured beside rank, residual and loss."""
+    tau: float = 0.01
+    """Most of a matrix's spectral norm by which one step of adamw2 changes it."""
+    logit_limit: float = 100.0
+    """Where the query_key `clip` holds each head's largest logit (Kimi K2's value)."""
 
     def __post_init__(self) -> None:
         for name, table in TABLES.items():
             if getattr(self, name) not in table:
                 raise Refusal(f"run {self.name}", f"unknown {name} {getattr(self, name)!r}", expected=", ".join(table))
+        known = (*READINGS, *NETWORK_READINGS, *OWN_READINGS)
         for reading in self.readings:
-            if reading not in READINGS:
-                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join(READINGS))
+            if reading not in known:
+                raise Refusal(f"run {self.name}", f"unknown reading {reading!r}", expected=", ".join(known))
+        for name in ("tau", "logit_limit"):
+            if not getattr(self, name) > 0:
+                raise Refusal(f"run {self.name}", f"{name} does not make sense", expected="above 0", observed=str(getattr(self, name)))
+        if (self.optimiser, self.query_key) == ("sigma", "clip"):
+            raise Refusal(f"run {self.name}", "query_key clip would undo what optimiser sigma holds", cure="take one of them")
         for name in ("skip", "learning_rate", "weight_decay"):
             fault = find_fault(getattr(self, name), self.start, self.end) if getattr(self, name) is not None else ""
             if fault:

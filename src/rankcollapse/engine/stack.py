@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from rankcollapse.engine.capture import Captured, Inputs
-from rankcollapse.engine.optimisers import OPTIMISERS, Controls, compute_norms
-from rankcollapse.engine.runs import Run, Setting, State, Trajectory, fresh_state
+from rankcollapse.engine.optimisers import OPTIMISERS, Controls, clip_heads, compute_norms, fresh_memories
+from rankcollapse.engine.runs import OWN_READINGS, Run, Setting, State, Trajectory, fresh_state
 from rankcollapse.events import collapsed_rank
 from rankcollapse.measure import read_refined
 from rankcollapse.passes import KernelPass, TorchPass, run_forward
@@ -21,7 +21,7 @@ from rankcollapse.schedule import constant, tabulate
 from rankcollapse.terms import block_terms
 from rankcollapse.text import require_tokens
 
-ROWS = ("flat", "moment1", "moment2", "directions")
+ROWS = ("flat", "moment1", "moment2", "directions", "memory", "norm")
 """Tensors with one row a live run; they are what a checkpoint holds."""
 
 
@@ -41,6 +41,10 @@ class Stack:
         shape = setting.shape
         self.directions = torch.zeros(len(runs), shape.depth * setting.batch * shape.width, device=setting.device)
         """Top direction of every block and sequence of the last step, where the next step's power iteration starts."""
+        self.memory = fresh_memories([run.optimiser for run in runs], self.flat, shape)
+        """What an optimiser holds beside the moments."""
+        self.norm = torch.zeros(len(runs), dtype=torch.float64, device=setting.device)
+        """Of each run's last gradient, before clipping."""
         self.clock = [origin.step for origin in origins]
         self.trajectories = [Trajectory(extra={name: [] for name in run.readings}) for run in runs]
         self.final: dict[int, State] = {}
@@ -57,6 +61,10 @@ class Stack:
         self.grad = torch.empty_like(self.flat)
         self.added = torch.zeros(len(self.alive), device=self.setting.device)
         """Loss in nats that each run's term added in the last step."""
+        self.tau = self.on_device([self.runs[i].tau for i in self.alive])
+        clipped = [i for i in self.alive if self.runs[i].query_key == "clip"]
+        self.limit = self.on_device([self.runs[i].logit_limit if i in clipped else np.inf for i in self.alive]) if clipped else None
+        """Where a run's largest logits are held; None where no run asks for it."""
         kinds = [self.runs[i].optimiser for i in self.alive]
         self.by_optimiser = {kind: self.on_device([row for row, other in enumerate(kinds) if other == kind], torch.int64) for kind in sorted(set(kinds))}
         rows = self.with_term()
@@ -84,7 +92,7 @@ class Stack:
             return
         self.take_in()
         skip = self.planned()[due, 0]
-        readings = sorted({name for row in due for name in self.runs[self.alive[row]].readings})
+        readings = sorted({name for row in due for name in self.runs[self.alive[row]].readings} - {*OWN_READINGS})
         reading = read_refined(
             self.flat if len(due) == len(self.alive) else self.flat[due], self.probe, self.on_device(skip, torch.float32), self.setting.shape, self.kinds(due), readings
         )
@@ -98,7 +106,7 @@ class Stack:
             for name, value in zip(("step", "skip", "rank", "residual", "loss", "at_floor"), values, strict=True):
                 getattr(trajectory, name).append(value)
             for name in self.runs[i].readings:
-                trajectory.extra[name].append(reading.extra[name][place])
+                trajectory.extra[name].append(self.norm[row].item() if name == "gradient_norm" else reading.extra[name][place])
 
     def take_in(self) -> None:
         """Read what the device has counted since the last time; a run that broke is set back to the step at which it did."""
@@ -212,6 +220,7 @@ class Stack:
     def gradients(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Gradient (M, P) of task loss plus weighted terms that are clipped with it, and (M, P) of the terms that are not."""
         passed = run_forward(self.flat, inputs.tokens, inputs.skip, self.kinds(), self.setting.shape, self.setting.precision)
+        self.logits = None if self.limit is None else passed.top_logits(self.limit.isfinite())
         pushed, one = self.push(passed, inputs.weight), torch.ones_like(inputs.skip)
         if pushed is None:
             return passed.backward(one, out=self.grad), None
@@ -234,6 +243,7 @@ class Stack:
         clip = self.setting.optimiser.clip
         grad, unclipped = self.gradients(inputs)
         norm = compute_norms(grad)
+        self.norm.copy_(norm)
         finite = norm.isfinite() if unclipped is None else norm.isfinite() & unclipped.isfinite().all(1)
         factor = torch.where(finite & (self.broken < 0), (clip / norm).clamp_max(1.0), 0.0)
         if unclipped is not None:
@@ -241,7 +251,9 @@ class Stack:
             factor = (factor > 0).double()
         self.clipped += finite & (norm > clip)
         self.broken.copy_(torch.where(~finite & (self.broken < 0), inputs.clock, self.broken))
-        self.update(grad, Controls(inputs.rate, inputs.decay, factor, inputs.clock.double() + 1))
+        self.update(grad, Controls(inputs.rate, inputs.decay, factor, inputs.clock.double() + 1, self.tau))
+        if self.limit is not None:
+            clip_heads(self.flat, self.logits, torch.where(factor > 0, self.limit, torch.inf), self.setting.shape)
 
     def step(self) -> None:
         """One step of every live run."""
@@ -260,12 +272,12 @@ class Stack:
     def update(self, grad_MP: torch.Tensor, controls: Controls) -> None:
         """Let each run's optimiser make its step, all runs of one kind at once."""
         for kind, rows in self.by_optimiser.items():
-            parts, numbers, whole = [self.flat, grad_MP, self.moment1, self.moment2], controls, len(rows) == len(self.alive)
+            parts, numbers, whole = [self.flat, grad_MP, self.moment1, self.moment2, self.memory], controls, len(rows) == len(self.alive)
             if not whole:
-                parts, numbers = [part[rows] for part in parts], Controls(*(values[rows] for values in controls))
-            OPTIMISERS[kind](*parts, numbers, self.setting.shape.matrices, self.setting.optimiser)
+                parts, numbers = [part[rows] for part in parts], controls.pick(rows)
+            OPTIMISERS[kind](*parts, numbers, self.setting.shape, self.setting.optimiser)
             if not whole:
-                self.flat[rows], _, self.moment1[rows], self.moment2[rows] = parts
+                self.flat[rows], _, self.moment1[rows], self.moment2[rows], self.memory[rows] = parts
 
 
 def plan_runs(runs: Sequence[Run], setting: Setting) -> np.ndarray:

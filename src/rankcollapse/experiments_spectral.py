@@ -1,0 +1,122 @@
+"""The study of attention's spectra as experiments: development, which chooses learning rate and cap, and the runs of every arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+import torch
+
+from audit.records import Provenance, Quantity
+from rankcollapse.engine import Run, State, Trajectory
+from rankcollapse.experiments import Bench, set_up
+from rankcollapse.experiments_drivers import describe_arm, train_named
+from rankcollapse.model import Shape
+from rankcollapse.params import Scale
+from rankcollapse.quantities import exact
+from rankcollapse.records_spectral import HeadTable, SpectralChoice, SpectralRow, SpectralRuns
+from rankcollapse.settings import set_value
+from rankcollapse.spectral import Heads, count_top, draw_sec, read_heads
+from rankcollapse.spectral_arms import Arm, count_extra, list_arms, list_caps, make_runs
+from rankcollapse.spectral_rows import head_table
+from rankcollapse.spectral_tests import PLAIN, choose_cap, choose_rate, survival_of
+
+SEED, DRAWS = 0, 1000
+"""Of the random products that SEC is compared with."""
+
+
+def bench_of(stage: str, provenance: Provenance, scale: Scale, folder: str) -> Bench:
+    """Where its networks are trained; no term needs a healthy Q."""
+    return set_up(stage, scale, getattr(scale.depths, scale.spectral.role), 0.0, folder, provenance)
+
+
+def develop_spectral(provenance: Provenance, scale: Scale, seeds: Sequence[int], unigram: float, folder: str) -> SpectralChoice:
+    """AdamW at every learning rate of the grid, then AdamW2 under every cap at the rate chosen."""
+    bench, plan = bench_of("spectral development", provenance, scale, folder), scale.spectral
+    tried = [train_arm(bench, PLAIN, Arm(), rate, seeds) for rate in plan.rates]
+    rates = tuple(survival_of(rows, scale, unigram) for rows in tried)
+    rate = plan.rates[choose_rate(rates) - 1]
+    capped = [train_arm(bench, name, arm, rate, seeds) for name, arm in list_caps(plan).items()]
+    caps = tuple(survival_of(rows, scale, unigram, tau) for rows, tau in zip(capped, plan.taus, strict=True))
+    cap = choose_cap(caps)
+    return SpectralChoice(
+        provenance=provenance, depth=bench.setting.shape.depth, rates=rates, caps=caps, rate=set_value(rate), cap=exact(cap),
+        tau=set_value(plan.taus[cap - 1]), runs=tuple(row for rows in (*tried, *capped) for row in rows),
+    )  # fmt: skip
+
+
+def train_arm(bench: Bench, name: str, arm: Arm, rate: float, seeds: Sequence[int]) -> list[SpectralRow]:
+    """An arm's runs at one learning rate, without their heads."""
+    runs = make_runs(name, arm, rate, seeds, bench.scale, foretold=False)
+    results = train_named(bench, f"{name} {rate:g}", runs)
+    return [describe_spectral(run, *results[run.name]) for run in runs]
+
+
+def is_start(run: Run) -> bool:
+    """Whether a run is the stretch up to the warning."""
+    return run.name.partition("/")[0].endswith("_start")
+
+
+def whole(run: Run, results: dict[str, tuple[Trajectory, State]]) -> tuple[Trajectory, State]:
+    """A run's trajectory from its first step on, and its last state."""
+    trajectory, state = results[run.name]
+    return (join(results[run.origin.run][0], trajectory), state) if run.origin else (trajectory, state)
+
+
+def join(first: Trajectory, then: Trajectory) -> Trajectory:
+    """Two stretches as one trajectory; the measurement they share stands once."""
+    found = Trajectory(clipped=first.clipped + then.clipped, trained=first.trained + then.trained, diverged_at=then.diverged_at)
+    for each in fields(Trajectory):
+        if isinstance(getattr(found, each.name), list):
+            getattr(found, each.name).extend([*getattr(first, each.name)[:-1], *getattr(then, each.name)])
+    found.extra = {name: [*first.extra[name][:-1], *then.extra[name]] for name in first.extra}
+    return found
+
+
+def describe_spectral(run: Run, trajectory: Trajectory, state: State) -> SpectralRow:
+    """A run as its record shows it."""
+    row = describe_arm(run, trajectory)
+    peak = max(value for _, value in run.learning_rate or ())
+    return SpectralRow(**dict(row) | {"start": 0, "learning_rate": peak, "optimiser": run.optimiser, "query_key": run.query_key})
+
+
+def run_spectral(
+    provenance: Provenance, scale: Scale, choice: SpectralChoice, seeds: Sequence[int], unigram: float, folder: str
+) -> SpectralRuns:
+    """Every arm at the chosen learning rate; the plain arm on the whole set, with its heads at start, warning and end, the others on its first seeds."""
+    bench, plan, rate = bench_of("spectral", provenance, scale, folder), scale.spectral, float(choice.rate.value)
+    shape, probe = bench.setting.shape, torch.from_numpy(bench.probe(scale.probe.rank_sequences))
+    runs = [run for name, arm in list_arms(plan).items() for run in make_runs(name, arm, rate, seeds if name == PLAIN else seeds[: plan.few], scale, name == PLAIN)]
+    results = train_named(bench, "arms", runs)
+    rows = []
+    for run in runs:
+        if is_start(run):
+            continue
+        trajectory, state = whole(run, results)
+        row = describe_spectral(run, trajectory, state)
+        if trajectory.diverged_at is None:
+            heads = read_state(state, run, probe, shape)
+            row = row.model_copy(update={"benign": share(heads.maps.benign), "malignant": share(heads.maps.malignant), "last": table(heads)})
+        if run.origin and results[run.origin.run][0].diverged_at is None:
+            row = row.model_copy(update={"warned": table(read_state(results[run.origin.run][1], run, probe, shape))})
+        rows.append(row)
+    random = draw_sec(shape.width, shape.head_size, torch.Generator().manual_seed(SEED), draws=DRAWS)
+    return SpectralRuns(
+        provenance=provenance, depth=shape.depth, top=count_top(shape.head_size), random_sec=Quantity(value=random, digits=2, tolerance=1e-9),
+        unigram=unigram, extra={name: exact(value, digits=3) for name, value in count_extra(shape, scale.batch).items()}, runs=tuple(rows),
+    )  # fmt: skip
+
+
+def read_state(state: State, run: Run, probe_BT: torch.Tensor, shape: Shape) -> Heads:
+    """The heads of one network at rest, on the probe batch."""
+    return read_heads(state.weights[None], probe_BT, torch.ones(1), [run.query_key], shape)
+
+
+def table(heads: Heads) -> HeadTable:
+    """Of the one network that was read."""
+    return head_table(heads, 0)
+
+
+def share(values_LMH: torch.Tensor) -> float:
+    """Over all blocks and heads."""
+    return values_LMH.double().mean().item()

@@ -1,0 +1,80 @@
+"""The arms of the study of attention's spectra, and the runs that they stand for (the note on spectral energy and AdamW2).
+
+No network normalises its queries and keys, but for one arm; all start at the highest learning rate of a cosine decay, but for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rankcollapse.adamw2 import ITERATIONS
+from rankcollapse.engine import Fork, Run
+from rankcollapse.groups import Spectral
+from rankcollapse.model import Shape
+from rankcollapse.params import Scale
+from rankcollapse.plan import count_flops
+from rankcollapse.schedule import cosine_decay
+from rankcollapse.spectral_tests import CAPPED, PLAIN, WARM_UP
+
+FORETOLD = ("sec_max", "sec_mean", "sigma_max", "entropy_min", "entropy_mean", "logit_max", "map_rank_min", "gradient_norm")
+"""What the plain arm has measured beside loss, rank and residual."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What sets an arm apart."""
+
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Of its runs."""
+    warm: int = 0
+    """Steps of warm-up."""
+
+
+def name_cap(place: int) -> str:
+    """The arm of AdamW2 under a cap, by its place in the grid from 1 on."""
+    return f"{CAPPED}_{place}"
+
+
+def list_caps(plan: Spectral) -> dict[str, Arm]:
+    """AdamW2 without warm-up under every cap of the grid."""
+    return {name_cap(place): Arm({"optimiser": "adamw2", "tau": tau}) for place, tau in enumerate(plan.taus, 1)}
+
+
+def list_arms(plan: Spectral) -> dict[str, Arm]:
+    """Every arm by name."""
+    return {
+        PLAIN: Arm(),
+        WARM_UP: Arm(warm=plan.warm),
+        **list_caps(plan),
+        "sigma": Arm({"optimiser": "sigma"}),
+        "qk_norm": Arm({"query_key": "rms"}),
+        "qk_clip": Arm({"query_key": "clip", "logit_limit": plan.logit_limit}),
+    }
+
+
+def make_runs(name: str, arm: Arm, rate: float, seeds: Sequence[int], scale: Scale, foretold: bool) -> list[Run]:
+    """An arm's runs at one highest learning rate; those whose crash is foretold in two stretches, so that the state at the warning is at hand."""
+    plan = scale.spectral
+    shared = {"query_key": "none", **arm.fields, "learning_rate": cosine_decay(rate, plan.steps, arm.warm)}
+    if not foretold:
+        return [Run(f"{name}/{seed}", seed, plan.steps, measure_every=plan.measure, **shared) for seed in seeds]
+    early, late = ((0, plan.measure),), ((plan.at, plan.measure), (max(plan.closely, plan.at), plan.later))
+    runs = []
+    for seed in seeds:
+        runs.append(Run(f"{name}_start/{seed}", seed, plan.at, measure_every=early, readings=FORETOLD, **shared))
+        origin = Fork(f"{name}_start/{seed}", plan.at)
+        runs.append(Run(f"{name}/{seed}", seed, plan.steps - plan.at, origin=origin, measure_every=late, readings=FORETOLD, **shared))
+    return runs
+
+
+def count_extra(shape: Shape, batch: int) -> dict[str, float]:
+    """Operations that an arm adds to a step over those of the matrix products, by kind of arm; what is done number by number is not counted.
+
+    AdamW2: two power iterations on every matrix and its update, 8 operations a weight each time. Sigma-reparametrisation: one on every
+    projection, and its gradient through sigma, 12 a weight. QK-clip: queries, keys and their products once more.
+    """
+    tokens, base, projections = batch * shape.context, count_flops(shape, batch), 12 * shape.depth * shape.width**2
+    clip = shape.depth * (2 * tokens * 2 * shape.width**2 + 2 * batch * shape.context**2 * shape.width)
+    return {CAPPED: 8 * ITERATIONS * shape.matrices / base, "sigma": 12 * projections / base, "qk_clip": clip / base}

@@ -1,0 +1,84 @@
+"""The statements of the further texts: complete, each able to win and to lose, and counted apart from the source paper's claims."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from made_pure import pure_record
+from test_claims import draw, judged, reachable, world
+
+from audit.records import Quantity, Refusal
+from rankcollapse.claim_table import CLAIMS
+from rankcollapse.claim_table_texts import NOTE, TUTORIAL
+from rankcollapse.claims import judge_claim, judge_claims, needed_readings, needed_verdicts
+from rankcollapse.evidence import Readings
+from rankcollapse.records_pure import gather_pure
+
+JUDGED = [claim for claim in TUTORIAL if claim.relation]
+PURE = gather_pure(pure_record())
+
+
+def test_every_statement_stands_once():
+    """Ids in order, short wording, no text twice, and none that the source paper's table has."""
+    assert [claim.id for claim in TUTORIAL] == [f"T{number:02d}" for number in range(1, len(TUTORIAL) + 1)]
+    assert all(claim.section and len(claim.paper) <= 90 for claim in TUTORIAL) and len({claim.paper for claim in TUTORIAL}) == len(TUTORIAL)
+    assert not {claim.id for claim in CLAIMS} & {claim.id for claim in (*TUTORIAL, *NOTE)}
+    assert {claim.id for claim in TUTORIAL if not claim.relation} == {claim.id for claim in TUTORIAL if claim.testable == "N"}
+
+
+@pytest.mark.parametrize("claim", JUDGED, ids=lambda claim: claim.id)
+def test_no_relation_is_bound_to_hold_or_to_fail(claim):
+    """Among made-up worlds each statement holds in one, fails in another and is undecided in a third."""
+    assert reachable(claim) == {"holds", "does not hold", "undecided"} and draw(claim, np.random.default_rng(0))
+
+
+def test_every_reading_is_in_the_record():
+    """Nothing that a statement is judged from, or is shown beside it, is missing; none needs a verdict."""
+    assert set(needed_readings(TUTORIAL)) <= set(PURE) and needed_verdicts(TUTORIAL) == []
+
+
+VERDICTS = {
+    "T01": "holds", "T02": "holds", "T03": "holds", "T05": "does not hold", "T07": "holds", "T08": "holds", "T09": "does not hold", "T10": "holds",
+    "T11": "does not hold", "T13": "holds", "T14": "holds", "T15": "does not hold", "T16": "holds", "T17": "holds", "T20": "does not hold",
+    "T25": "does not hold", "T26": "does not hold", "T30": "not testable", "T32": "holds", "T34": "holds", "T35": "does not hold", "T36": "holds",
+}  # fmt: skip
+
+
+def test_known_verdicts():
+    """What theory decides comes out so at the smallest size too."""
+    readings = Readings(PURE, {}, np.random.default_rng(0))
+    assert {claim.id: judge_claim(claim, readings).verdict for claim in TUTORIAL if claim.id in VERDICTS} == VERDICTS
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "values"),
+    [
+        ("T09", "pure.slope.fit", 2.0),
+        ("T20", "pure.skip.rank_after", 99),
+        ("T35", "pure.demonstration.four_at_floor", 0),
+        ("T15", "pure.collapse.attention.causal.eighth", 1e-9),
+    ],
+)
+def test_the_opposite_could_have_been_found(name, key, values):
+    """A statement that does not hold holds with the reading that it foretells."""
+    claim = next(claim for claim in TUTORIAL if claim.id == name)
+    changed = PURE | {key: Quantity(value=values, digits=2, tolerance=0.0)}
+    assert judge_claim(claim, Readings(changed, {}, np.random.default_rng(0))).verdict == "holds"
+
+
+def test_counts_apart():
+    """The source paper's counts are of its own rows; the text's add up to its own; the note is absent while it has no rows."""
+    claims = judged(**PURE)
+    own = claims.tutorial
+    assert claims.of.value == len(claims.rows) == 134 and own.of.value == len(own.rows) == len(TUTORIAL)
+    assert own.holds.value + own.does_not_hold.value + own.undecided.value + own.not_testable.value == own.of.value
+    assert own.not_testable.value == 3 and (claims.note is None) == (NOTE == ())
+
+
+def test_a_missing_reading_is_named():
+    """A record that lacks what a statement needs stops the judging."""
+    short = {key: own for key, own in (world() | PURE).items() if key != "pure.slope.fit"}
+    with pytest.raises(Refusal, match=re.escape("no reading 'pure.slope.fit'")):
+        judge_claims(pure_record().provenance, short, {name: "met" for name in needed_verdicts()}, np.random.default_rng(0))
