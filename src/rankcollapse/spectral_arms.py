@@ -54,15 +54,18 @@ def list_arms(plan: Spectral) -> dict[str, Arm]:
 
 
 def make_runs(name: str, arm: Arm, rate: float, seeds: Sequence[int], scale: Scale, foretold: bool) -> list[Run]:
-    """An arm's runs at one highest learning rate; those whose crash is foretold in two stretches, so that the state at the warning is at hand."""
+    """An arm's runs at one highest learning rate, all measured at the same steps, since a crash is read from what is measured.
+
+    Those whose crash is foretold come in two stretches, so that the state at the warning is at hand.
+    """
     plan = scale.spectral
     shared = {"query_key": "none", **arm.fields, "learning_rate": cosine_decay(rate, plan.steps, arm.warm)}
+    early, late = (0, plan.measure), ((plan.at, plan.measure), (max(plan.closely, plan.at), plan.later))
     if not foretold:
-        return [Run(f"{name}/{seed}", seed, plan.steps, measure_every=plan.measure, **shared) for seed in seeds]
-    early, late = ((0, plan.measure),), ((plan.at, plan.measure), (max(plan.closely, plan.at), plan.later))
+        return [Run(f"{name}/{seed}", seed, plan.steps, measure_every=(early, *late), **shared) for seed in seeds]
     runs = []
     for seed in seeds:
-        runs.append(Run(f"{name}_start/{seed}", seed, plan.at, measure_every=early, readings=FORETOLD, **shared))
+        runs.append(Run(f"{name}_start/{seed}", seed, plan.at, measure_every=(early,), readings=FORETOLD, **shared))
         origin = Fork(f"{name}_start/{seed}", plan.at)
         runs.append(Run(f"{name}/{seed}", seed, plan.steps - plan.at, origin=origin, measure_every=late, readings=FORETOLD, **shared))
     return runs

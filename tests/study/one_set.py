@@ -46,6 +46,7 @@ SCALE = Scale(
         delays=(3, 5, 7), near_floor=2, replays=(4, 20), readings=("cosine", "gap"), weak=params.WeakGrid(shallow=(0.3, 0.6), deep=(0.3, 0.6)),
         intact=params.Intact(ramp=10, hold=2, gain_steps=12), bursts=params.Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6),
     ),
+    spectral=params.Spectral(steps=20, warm=5, rates=(4e-3, 1.6e-2), taus=(0.03, 0.3), at=5, measure=5, closely=10),
 )  # fmt: skip
 SEEDS, WEAK = (0, 3), 0.3
 

@@ -26,6 +26,7 @@ from rankcollapse.params import (
     Rules,
     Scale,
     SetArms,
+    Spectral,
     Study,
     WeakGrid,
 )
@@ -56,6 +57,7 @@ SCALE = Scale(
         intact=Intact(ramp=10, hold=2, gains=(4.0, 8.0), gain_steps=12, readings=("uncentred_rank",)),
         bursts=Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6, measure_after=3),
     ),
+    spectral=Spectral(steps=20, warm=5, rates=(4e-3, 1.6e-2), taus=(0.03, 0.3), at=5, measure=5, closely=10),
 )  # fmt: skip
 SEEDS, CALIBRATION = (0, 3), (5, 6)
 
