@@ -12,7 +12,7 @@ from rankcollapse.params import load_params
 from rankcollapse.records_spectral import SpectralChoice
 from rankcollapse.stage import DATA, MANIFEST, load_manifest, open_gate, run_stage
 
-PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "spectral")
+PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "rules", "spectral")
 CHOICE = Path("results/spectral/development.json")
 
 

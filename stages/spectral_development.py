@@ -9,7 +9,7 @@ from rankcollapse.fanout import clear_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import DATA, MANIFEST, load_manifest, open_gate, run_stage
 
-PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "spectral")
+PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "rules", "spectral")
 
 
 def body() -> None:

@@ -35,8 +35,8 @@ class Crash(NamedTuple):
     """The step of the first measurement from which its loss had risen for good, or at which it diverged; None without a crash."""
     rise: float | None
     """Nats between the last trailing median and the smallest one before the crash; None without a crash or where the run diverged."""
-    never_learned: bool
-    """Whether no trailing median came down to the loss that counts as having learnt."""
+    unlearnt: bool
+    """Whether its last trailing median lay above the loss that counts as having learnt."""
 
     @property
     def crashed(self) -> bool:
@@ -56,15 +56,15 @@ def find_crash(
     if len(step) != len(loss) or any(one >= other for one, other in zip(step, step[1:])):
         raise ValueError("one loss a step, steps rising")
     medians = [inf if value is None else value for value in trailing_medians([value if isfinite(value) else inf for value in loss], window)]
-    never = min(medians, default=inf) > learned
+    unlearnt = medians[-1] > learned if medians else learned < inf
     place = find_rise(medians, rise)
     lost = next((index for index, value in enumerate(loss) if not isfinite(value)), None)
     times = [step[index] for index in (place, lost) if index is not None] + ([] if diverged_at is None else [diverged_at])
     if not times:
-        return Crash(None, None, never)
+        return Crash(None, None, unlearnt)
     if place is None or lost is not None or diverged_at is not None:
-        return Crash(min(times), None, never)
-    return Crash(min(times), medians[-1] - min(medians[:place]), never)
+        return Crash(min(times), None, unlearnt)
+    return Crash(min(times), medians[-1] - min(medians[:place]), unlearnt)
 
 
 def find_rise(medians: Sequence[float], rise: float) -> int | None:

@@ -64,12 +64,13 @@ def whole(run: Run, results: dict[str, tuple[Trajectory, State]]) -> tuple[Traje
 
 
 def join(first: Trajectory, then: Trajectory) -> Trajectory:
-    """Two stretches as one trajectory; the measurement they share stands once."""
+    """Two stretches as one trajectory; the measurement they share is the first's, which knows the gradient before it."""
     found = Trajectory(clipped=first.clipped + then.clipped, trained=first.trained + then.trained, diverged_at=then.diverged_at)
+    twice = int(then.step[:1] == first.step[-1:])
     for each in fields(Trajectory):
         if isinstance(getattr(found, each.name), list):
-            getattr(found, each.name).extend([*getattr(first, each.name)[:-1], *getattr(then, each.name)])
-    found.extra = {name: [*first.extra[name][:-1], *then.extra[name]] for name in first.extra}
+            getattr(found, each.name).extend([*getattr(first, each.name), *getattr(then, each.name)[twice:]])
+    found.extra = {name: [*first.extra[name], *then.extra[name][twice:]] for name in first.extra}
     return found
 
 
@@ -83,7 +84,7 @@ def describe_spectral(run: Run, trajectory: Trajectory, state: State) -> Spectra
 def run_spectral(
     provenance: Provenance, scale: Scale, choice: SpectralChoice, seeds: Sequence[int], unigram: float, folder: str
 ) -> SpectralRuns:
-    """Every arm at the chosen learning rate; the plain arm on the whole set, with its heads at start, warning and end, the others on its first seeds."""
+    """Every arm at the chosen learning rate; the plain arm on the whole set, with its heads at warning and end, the others on its first seeds."""
     bench, plan, rate = bench_of("spectral", provenance, scale, folder), scale.spectral, float(choice.rate.value)
     shape, probe = bench.setting.shape, torch.from_numpy(bench.probe(scale.probe.rank_sequences))
     runs = [run for name, arm in list_arms(plan).items() for run in make_runs(name, arm, rate, seeds if name == PLAIN else seeds[: plan.few], scale, name == PLAIN)]

@@ -57,6 +57,8 @@ class Spectral(Frozen):
     """Steps over which the arm with warm-up raises its rate."""
     rates: Rising[Positive]
     """Highest learning rates among which development looks for one under which some networks crash and some do not."""
+    lower: Share = 0.25
+    """Share of the chosen rate in the arm that asks whether a lower one does as well as a cap."""
     taus: Rising[Positive]
     """Caps of AdamW2, over the ratio of spectral norms."""
     logit_limit: Positive = 100.0

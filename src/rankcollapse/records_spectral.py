@@ -51,7 +51,8 @@ class CrashRow(Frozen):
     """Of its crash; absent where it did not crash."""
     rise: float | None = None
     """Nats between its last trailing median and the smallest before the crash; absent where it did not crash, or diverged."""
-    never_learned: bool
+    unlearnt: bool
+    """Whether its last trailing median lay above the loss that counts as having learnt."""
 
 
 class SpectralRow(ArmRow):
@@ -65,7 +66,6 @@ class SpectralRow(ArmRow):
     """Share of the single maps of its last state that are sparse and not low-rank."""
     malignant: float | None = None
     """Share that are sparse and low-rank."""
-    first: HeadTable | None = None
     warned: HeadTable | None = None
     """At the step of the warning."""
     last: HeadTable | None = None
@@ -138,7 +138,8 @@ class SurvivalRow(Frozen):
     high: Quantity
     crashed: Quantity
     """Runs whose loss rose for good, or that diverged."""
-    never_learned: Quantity
+    unlearnt: Quantity
+    """Runs that did not come down from the unigram loss, or went back to it."""
     final_loss: Quantity | None = None
     """Of the runs that did not diverge, nats per token; absent where all did."""
 
@@ -198,6 +199,8 @@ class SpectralResults(Record):
     """Pairs of one seed in which it ended at a lower loss than AdamW with warm-up."""
     capped_below_plain: Quantity
     """Pairs in which it ended at a lower loss than AdamW without."""
+    capped_below_lower: Quantity
+    """Pairs in which it ended at a lower loss than AdamW without, at the lower learning rate."""
     warned: Warned
     malignant: WarningRow
     """How well the share of malignant maps in the last state tells runs that crashed from runs that did not."""

@@ -16,10 +16,7 @@ from rankcollapse.model import Shape
 from rankcollapse.params import Scale
 from rankcollapse.plan import count_flops
 from rankcollapse.schedule import cosine_decay
-from rankcollapse.spectral_tests import CAPPED, PLAIN, WARM_UP
-
-FORETOLD = ("sec_max", "sec_mean", "sigma_max", "entropy_min", "entropy_mean", "logit_max", "map_rank_min", "gradient_norm")
-"""What the plain arm has measured beside loss, rank and residual."""
+from rankcollapse.spectral_tests import CAPPED, FORETOLD, LOWER, PLAIN, WARM_UP
 
 
 @dataclass(frozen=True)
@@ -30,6 +27,8 @@ class Arm:
     """Of its runs."""
     warm: int = 0
     """Steps of warm-up."""
+    share: float = 1.0
+    """Of the highest learning rate."""
 
 
 def name_cap(place: int) -> str:
@@ -47,6 +46,7 @@ def list_arms(plan: Spectral) -> dict[str, Arm]:
     return {
         PLAIN: Arm(),
         WARM_UP: Arm(warm=plan.warm),
+        LOWER: Arm(share=plan.lower),
         **list_caps(plan),
         "sigma": Arm({"optimiser": "sigma"}),
         "qk_norm": Arm({"query_key": "rms"}),
@@ -55,15 +55,18 @@ def list_arms(plan: Spectral) -> dict[str, Arm]:
 
 
 def make_runs(name: str, arm: Arm, rate: float, seeds: Sequence[int], scale: Scale, foretold: bool) -> list[Run]:
-    """An arm's runs at one highest learning rate; those whose crash is foretold in two stretches, so that the state at the warning is at hand."""
+    """An arm's runs at one highest learning rate, all measured at the same steps, since a crash is read from what is measured.
+
+    Those whose crash is foretold come in two stretches, so that the state at the warning is at hand.
+    """
     plan = scale.spectral
-    shared = {"query_key": "none", **arm.fields, "learning_rate": cosine_decay(rate, plan.steps, arm.warm)}
+    shared = {"query_key": "none", **arm.fields, "learning_rate": cosine_decay(arm.share * rate, plan.steps, arm.warm)}
+    early, late = (0, plan.measure), ((plan.at, plan.measure), (max(plan.closely, plan.at), plan.later))
     if not foretold:
-        return [Run(f"{name}/{seed}", seed, plan.steps, measure_every=plan.measure, **shared) for seed in seeds]
-    early, late = ((0, plan.measure),), ((plan.at, plan.measure), (max(plan.closely, plan.at), plan.later))
+        return [Run(f"{name}/{seed}", seed, plan.steps, measure_every=(early, *late), **shared) for seed in seeds]
     runs = []
     for seed in seeds:
-        runs.append(Run(f"{name}_start/{seed}", seed, plan.at, measure_every=early, readings=FORETOLD, **shared))
+        runs.append(Run(f"{name}_start/{seed}", seed, plan.at, measure_every=(early,), readings=FORETOLD, **shared))
         origin = Fork(f"{name}_start/{seed}", plan.at)
         runs.append(Run(f"{name}/{seed}", seed, plan.steps - plan.at, origin=origin, measure_every=late, readings=FORETOLD, **shared))
     return runs

@@ -12,9 +12,11 @@ from rankcollapse.records_spectral import CrashRow, SpectralChoice, SpectralResu
 from rankcollapse.settings import set_value
 from rankcollapse.statistics import exact_interval
 
-PLAIN, WARM_UP, CAPPED = "adamw", "warm_up", "adamw2"
+PLAIN, WARM_UP, LOWER, CAPPED = "adamw", "warm_up", "low_rate", "adamw2"
 TRAJECTORY = ("loss", "rank", "residual")
-"""Rivals that every trajectory has; the others are its extra readings."""
+"""Rivals that every trajectory has."""
+FORETOLD = ("sec_max", "sec_mean", "sigma_max", "entropy_min", "entropy_mean", "logit_max", "map_rank_min", "gradient_norm")
+"""What the plain arm has measured beside them."""
 
 
 def judge_run(row: SpectralRow, scale: Scale, unigram: float) -> Crash:
@@ -66,6 +68,7 @@ def judge_spectral(provenance: Provenance, scale: Scale, choice: SpectralChoice,
         capped=survival[chosen],
         capped_below_warm_up=count_below(arms[chosen], arms[WARM_UP]),
         capped_below_plain=count_below(arms[chosen], plain),
+        capped_below_lower=count_below(arms[chosen], arms[LOWER]),
         warned=warn(plain, crashes, scale),
         malignant=tell_apart([row for row in plain if row.malignant is not None], fell),
         maps={f"{mode}_{name}": mode_share(plain, mode, fell, flag, scale) for mode in ("benign", "malignant") for name, flag in (("survived", False), ("fell", True))},
@@ -82,16 +85,16 @@ def count_below(rows: Sequence[SpectralRow], others: Sequence[SpectralRow]) -> Q
 
 def warn(rows: Sequence[SpectralRow], crashes: Mapping[str, Crash], scale: Scale) -> Warned:
     """How well each reading at the step of the warning tells runs that will have crashed, or not have learnt, at the end from the others."""
-    plan, runs, values = scale.spectral, [], {}
+    plan, runs = scale.spectral, []
+    values: dict[str, list[float]] = {name: [] for name in (*TRAJECTORY, *FORETOLD)}
     read = [row for row in rows if plan.at in row.trajectory.step]
     for row in read:
-        crash, place = crashes[row.name], row.trajectory.step.index(plan.at)
-        end = plan.steps if crash.step is None and crash.never_learned else crash.step
+        crash, run = crashes[row.name], row.trajectory
+        place = run.step.index(plan.at)
+        end = plan.steps if crash.step is None and crash.unlearnt else crash.step
         runs.append(Watched(row.name, "one rate", 0.0, end, plan.steps))
-        for name in TRAJECTORY:
-            values.setdefault(name, []).append(getattr(row.trajectory, name)[place])
-        for name, series in row.trajectory.extra.items():
-            values.setdefault(name, []).append(series[place])
+        for name, series in values.items():
+            series.append((getattr(run, name) if name in TRAJECTORY else run.extra[name])[place])
     scores = score_readings(values, runs, plan.at, 0, plan.steps - plan.at)
     kept = [run.crash is None or run.crash > plan.at for run in runs]
     return Warned(
@@ -117,7 +120,7 @@ def mode_share(rows: Sequence[SpectralRow], mode: str, fell: Mapping[str, bool],
 
 def crash_row(crash: Crash) -> CrashRow:
     """A crash as it is kept."""
-    return CrashRow(step=crash.step, rise=crash.rise, never_learned=crash.never_learned)
+    return CrashRow(step=crash.step, rise=crash.rise, unlearnt=crash.unlearnt)
 
 
 def survival_row(
@@ -130,14 +133,14 @@ def survival_row(
     return SurvivalRow(
         rate=set_value(rate), tau=None if tau is None else set_value(tau), runs=exact(len(lived)), survived=count(lived),
         low=exact(low, digits=2), high=exact(high, digits=2),
-        crashed=count([crash.crashed for crash in crashes]), never_learned=count([crash.never_learned for crash in crashes]),
+        crashed=count([crash.crashed for crash in crashes]), unlearnt=count([crash.unlearnt for crash in crashes]),
         final_loss=trained(final, scale, digits=2, unit="nats") if final else None,
     )  # fmt: skip
 
 
 def survived(crash: Crash) -> bool:
     """Whether a run learnt and did not crash."""
-    return not crash.crashed and not crash.never_learned
+    return not crash.crashed and not crash.unlearnt
 
 
 def warning_row(sign: Sign, auc: float | None, p: float) -> WarningRow:

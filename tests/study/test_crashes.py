@@ -35,7 +35,7 @@ def test_when_a_run_crashes(name):
     """At the first measurement whose median of three lies half a nat above the least before it, unless it comes back within a quarter."""
     loss, expected = LOSSES[name]
     found = find_crash([10 * place for place in range(len(loss))], loss, 0.5)
-    assert found.step == expected and found.crashed == (expected is not None) == (found.rise is not None) and not found.never_learned
+    assert found.step == expected and found.crashed == (expected is not None) == (found.rise is not None) and not found.unlearnt
 
 
 def test_how_far_it_rose():
@@ -75,7 +75,7 @@ def test_never_having_learnt_is_another_matter():
     assert find_crash(steps, flat, 0.5, learned=5.0) == Crash(None, None, True)
     assert find_crash(steps, flat, 0.5, learned=5.3) == find_crash(steps, flat, 0.5) == Crash(None, None, False)
     assert find_crash(range(9), [*flat, 7.0, 7.0, 7.0, 7.0], 0.5, learned=5.0) == Crash(6, pytest.approx(1.7), True)
-    assert find_crash([0], [6.0], 0.5, learned=5.0).never_learned
+    assert find_crash([0], [6.0], 0.5, learned=5.0).unlearnt
 
 
 def test_losses_and_steps_belong_together():
