@@ -29,12 +29,12 @@ def test_arms_are_what_their_names_say():
     """AdamW in all but three kinds; one normalises queries and keys, one clips, one warms up."""
     found = {name: make_runs(name, arm, 4e-3, [7], SCALE, foretold=False)[0] for name, arm in list_arms(PLAN).items()}
     assert {name: (run.optimiser, run.query_key) for name, run in found.items()} == {
-        "adamw": ("adamw", "none"), "warm_up": ("adamw", "none"), "adamw2_1": ("adamw2", "none"), "adamw2_2": ("adamw2", "none"),
+        "adamw": ("adamw", "none"), "warm_up": ("adamw", "none"), "low_rate": ("adamw", "none"), "adamw2_1": ("adamw2", "none"), "adamw2_2": ("adamw2", "none"),
         "sigma": ("sigma", "none"), "qk_norm": ("adamw", "rms"), "qk_clip": ("adamw", "clip"),
     }  # fmt: skip
     assert [found[f"adamw2_{place}"].tau for place in (1, 2)] == list(PLAN.taus) and found["qk_clip"].logit_limit == PLAN.logit_limit
-    assert [name for name, run in found.items() if run.learning_rate != cosine_decay(4e-3, 40)] == ["warm_up"]
-    assert found["warm_up"].learning_rate == cosine_decay(4e-3, 40, 10)
+    assert [name for name, run in found.items() if run.learning_rate != cosine_decay(4e-3, 40)] == ["warm_up", "low_rate"]
+    assert found["warm_up"].learning_rate == cosine_decay(4e-3, 40, 10) and found["low_rate"].learning_rate == cosine_decay(1e-3, 40)
 
 
 @pytest.mark.parametrize("plan", [PLAN, PLAN.model_copy(update={"at": 13}), PLAN.model_copy(update={"at": 25})])
