@@ -47,6 +47,7 @@ STUDY = [
     "engine engine.runs engine.stack engine.optimisers engine.moments engine.matrices engine.sigma engine.training engine.capture tables plan progress spectral_arms treatments drivers bursts checks costs replay",
     "looks curves",
     "figures_forces figures_bursts figures_path figures_pure figures_spectral",
+    "figures_attention",
     "figures",
     "checkpoint pools fanout experiments stage experiments_arms experiments_drivers experiments_checks experiments_bursts experiments_spectral readings burst_readings",
     "engine.__main__",
