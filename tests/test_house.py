@@ -35,7 +35,7 @@ STUDY = [
     "machines fields",
     "groups",
     "params records manifest quantities corpus model kernel adamw2 terms schedule events maps drawn_maps spectral crashes pure untrained apart paths demonstration statistics thresholds arm_records records_spectral records_readings records_results records_pure ramps path_rules",
-    "settings spectral_rows spectral_tests text vocabulary passes measure chances rankings evidence relations orders claims claim_table claim_table_texts registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
+    "settings spectral_rows spectral_tests spectral_claims text vocabulary passes measure chances rankings evidence relations conditions orders claims claim_table claim_table_texts registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
     "claim_readings seed_cells quantity_forms powers pure_values pure_readings",
     "recoveries ramp_summary reading_summary",
     "summary",
