@@ -95,7 +95,7 @@ NOTE = (
     Claim("N2", "C2", "P", "malignant collapse is what crashes: its share of the maps tells the runs that fell",
           Where((Events("mixed", Comparison(SURVIVED), (None,)), value("attention.malignant.auc", ">=", 0.7), value("attention.malignant.p", "<=", 0.05))),
           ("attention.maps.malignant_fell", "attention.maps.malignant_survived")),
-    Claim("N3", "C3", "N", "the concentration of W_q^T W_k is the cause",
+    Claim("N3", "C3", "N", "the concentration of the query-key product is the cause",
           missing="an intervention: the spectrum held, or concentrated, with all else as it was"),
     Claim("N4", "predictor", "P", "SEC tells the runs that crash; here before they do, at one learning rate", Registered("spectral-1.W1", "met"),
           (f"{READ}.sec_mean.auc", f"{READ}.entropy_mean.auc")),
