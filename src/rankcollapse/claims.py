@@ -97,8 +97,8 @@ def judge_claims(
 ) -> Claims:
     """The claims' record from readings by key and the judge's verdicts by `registration.prediction`."""
     readings = Readings(quantities, verdicts, generator)
-    tutorial, note = (Statements(**judge_rows(table, readings)) for table in (TUTORIAL, NOTE))
-    return Claims(provenance=provenance, **judge_rows(CLAIMS, readings), tutorial=tutorial, note=note)
+    own, tutorial, note = (judge_rows(table, readings) for table in (CLAIMS, TUTORIAL, NOTE))
+    return Claims(provenance=provenance, **own, tutorial=Statements(**tutorial), note=Statements(**note))
 
 
 def judge_rows(table: Sequence[Claim], readings: Readings) -> dict[str, Any]:
