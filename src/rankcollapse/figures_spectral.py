@@ -46,9 +46,9 @@ class Course:
     steps: Sequence[int]
     values: Sequence[float]
     fell: bool = False
-    """Whether it crashed, or has not learnt by its end."""
+    """Whether it crashed, or has not learnt at its end."""
     crashed_at: int | None = None
-    """Step of the crash; None for a run that survived, or never learnt."""
+    """Step of the crash; None for a run that survived, or that did not learn."""
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ ARMS = ADDED | SWITCHED | AGED
 ATTENTION = {
     "adamw": Look("AdamW", "#8C8C8C", "-", "o"),
     "warm_up": Look("AdamW with warm-up", INK, (0, (5, 2)), "o"),
+    "low_rate": Look("AdamW at a lower rate", "#7B5EA7", (0, (2, 2)), "o"),
     "adamw2": Look(r"AdamW$^2$", "#009E73", (0, (9, 1)), "o"),
     "sigma": Look(r"$\sigma$Reparam", "#E69F00", ":", "o"),
     "qk_norm": Look("query-key norm", "#0072B2", "--", "o"),

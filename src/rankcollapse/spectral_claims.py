@@ -18,5 +18,5 @@ def claim_quantities(results: SpectralResults, drawn: DrawnMaps) -> dict[str, Qu
     return readings | maps | shares | norms | {
         "attention.malignant.auc": results.malignant.auc, "attention.malignant.p": results.malignant.p, "attention.random_sec": results.random_sec,
         "attention.survival.adamw.survived": results.survival["adamw"].survived, "attention.capped.survived": results.capped.survived,
-        "attention.capped_below_warm_up": results.capped_below_warm_up,
+        "attention.capped_below_warm_up": results.capped_below_warm_up, "attention.capped_below_lower": results.capped_below_lower,
     }  # fmt: skip

@@ -15,7 +15,7 @@ READINGS = ("sec_max", "sec_mean", "sigma_max", "entropy_min", "entropy_mean", "
 LOSSES = {"learns": (5.5, 5.3, 5.0, 4.8, 4.6, 4.4, 4.2, 4.1, 4.0), "dull": (5.5,) + (5.3,) * 8, "crashes": (5.5, 5.0, 4.5, 4.5, 4.5, 5.6, 5.6, 5.6, 5.6)}
 PLAIN = ("learns", "dull", "learns", "crashes", "learns", "diverges")
 """How the plain networks go, seed by seed."""
-OTHERS = {"warm_up": "learns", "adamw2_1": "learns", "adamw2_2": "dull", "sigma": "learns", "qk_norm": "dull", "qk_clip": "learns"}
+OTHERS = {"warm_up": "learns", "low_rate": "learns", "adamw2_1": "learns", "adamw2_2": "dull", "sigma": "learns", "qk_norm": "dull", "qk_clip": "learns"}
 
 
 def spectral_row(arm: str, seed: int, fate: str) -> SpectralRow:

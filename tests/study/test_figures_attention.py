@@ -17,7 +17,8 @@ def test_arms_in_the_order_of_their_looks():
     """Plain, warm-up, caps by their tau, then the others; each network with its fate and its last loss."""
     arms = figures_attention.list_survivals(RUNS, RESULTS)
     labels = [arm.look.label for arm in arms]
-    assert labels == ["AdamW", "AdamW with warm-up", r"AdamW$^2$, $\tau=0.03$", r"AdamW$^2$, $\tau=0.3$", r"$\sigma$Reparam", "query-key norm", "QK-clip"]
+    caps = [rf"AdamW$^2$, $\tau={tau}$" for tau in (0.03, 0.3)]
+    assert labels == ["AdamW", "AdamW with warm-up", "AdamW at a lower rate", *caps, r"$\sigma$Reparam", "query-key norm", "QK-clip"]
     assert arms[0].survived == tuple(fate == "learns" for fate in PLAIN) and arms[0].losses == (4.0, 5.3, 4.0, 5.6, 4.0, None)
     assert [arm.survived for arm in arms[1:]] == [(fate == "learns",) * 2 for fate in OTHERS.values()]
 
