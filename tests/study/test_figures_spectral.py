@@ -89,7 +89,7 @@ def test_areas_stand_at_their_values(built):
 
 
 def test_a_crash_is_marked_where_it_was_last_measured(built):
-    """Crosses at the last measurement not after the crash; survivors are dotted and have none, and neither has what never learnt."""
+    """Crosses at the last measurement not after the crash; survivors are dotted and have none, and neither has what did not learn."""
     axis = built["warning"].axes[1]
     marks = [line.get_xydata()[0].tolist() for line in axis.get_lines() if line.get_marker() == "x"]
     assert marks == [[20, 0.6], [20, 0.8]]
