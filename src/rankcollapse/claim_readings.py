@@ -30,7 +30,7 @@ OVER_MAIN = "_over_main"
 
 
 class Sources(NamedTuple):
-    """The records that readings come from; `path` and `bursts` are what the registered tests hand over, by key."""
+    """The records that readings come from; `path`, `bursts` and `attention` are what the registered tests hand over, by key."""
 
     calibration: Calibration
     checks: Mapping[Role, Checks]
@@ -41,6 +41,7 @@ class Sources(NamedTuple):
     bursts: Mapping[str, Quantity]
     synthetic: Synthetic
     pure: Pure
+    attention: Mapping[str, Quantity]
 
 
 def gather_claims(sources: Sources) -> dict[str, Quantity]:
@@ -51,7 +52,7 @@ def gather_claims(sources: Sources) -> dict[str, Quantity]:
     """
     sets = {"main": gather_set(sources.main), "replication": gather_set(sources.replication)}
     own = read_calibration(sources) | read_intact(sources.intact) | read_curve(sources.synthetic) | read_audit(sets["main"])
-    own |= dict(sources.path) | dict(sources.bursts) | gather_pure(sources.pure)
+    own |= dict(sources.path) | dict(sources.bursts) | gather_pure(sources.pure) | dict(sources.attention)
     return {key: own[key] if key in own else find_reading(key, sets["main"], sets["replication"]) for key in needed_readings()}
 
 

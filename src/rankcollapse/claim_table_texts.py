@@ -7,7 +7,8 @@ the least or the largest of them where one alone would refute, so that one count
 from __future__ import annotations
 
 from rankcollapse.claim_table import Claim, both, value
-from rankcollapse.relations import Comparison, Not, Value
+from rankcollapse.conditions import Found, Where
+from rankcollapse.relations import Comparison, Events, Not, Registered, Value
 
 ALONE, CAUSAL = "pure.collapse.attention.full", "pure.collapse.attention.causal"
 TRAINED = "networks trained with it and without"
@@ -87,5 +88,27 @@ DEMONSTRATION = (
 )  # fmt: skip
 TUTORIAL = (*GEOMETRY, *THEOREM, *SKIP, *MLP, *ARCHITECTURE, *DEMONSTRATION)
 """All of the text on pure attention, in the order of their ids."""
-NOTE: tuple[Claim, ...] = ()
-"""Those of the note on spectral energy."""
+READ, SURVIVED = "attention.warned.readings", "attention.survival.adamw.survived"
+NOTE = (
+    Claim("N1", "C1", "Y", "sparse maps that are not low-rank are benign: one network with such maps that learns",
+          Found(Comparison("attention.maps.benign_survived", ">", 0)), ("attention.maps.benign_fell",)),
+    Claim("N2", "C2", "P", "malignant collapse is what crashes: its share of the maps tells the runs that fell",
+          Where((Events("mixed", Comparison(SURVIVED), (None,)), value("attention.malignant.auc", ">=", 0.7), value("attention.malignant.p", "<=", 0.05))),
+          ("attention.maps.malignant_fell", "attention.maps.malignant_survived")),
+    Claim("N3", "C3", "N", "the concentration of the query-key product is the cause",
+          missing="an intervention: the spectrum held, or concentrated, with all else as it was"),
+    Claim("N4", "predictor", "P", "SEC tells the runs that crash; here before they do, at one learning rate", Registered("spectral-1.W1", "met"),
+          (f"{READ}.sec_mean.auc", f"{READ}.residual.auc")),
+    Claim("N5", "predictor", "N", "crashed runs hold their energy in fewer than 10 directions", beside=("attention.random_sec",),
+          missing="heads with many more directions: in a small one a product that has learnt nothing has no more"),
+    Claim("N6", "theorem 1", "Y", "tokens and product of low rank, large singular values: maps sparse and low-rank",
+          both(value("drawn.low_1.share", ">=", 0.95), value("drawn.low_1_causal.share", ">=", 0.95)),
+          ("drawn.low_8.share", "drawn.full_1.share", "drawn.full_8.share")),
+    Claim("N7", "C4", "P", "capped by a ratio of spectral norms, AdamW needs no warm-up, with as good a loss",
+          both(Registered("spectral-1.S1", "met"), Registered("spectral-1.S2", "met")), ("attention.capped.survived", "attention.capped_below_warm_up", "attention.capped_below_lower")),
+    Claim("N8", "remedy", "P", "two power iterations are enough for the norms (to a twentieth, from a cold start)",
+          both(value("drawn.norms.narrow_2", "<=", 0.05), value("drawn.norms.wide_2", "<=", 0.05)), ("drawn.norms.narrow_3", "drawn.norms.wide_3")),
+    Claim("N9", "C5", "N", "rank collapse of the activations is the wrong place to look", beside=(f"{READ}.rank.auc", f"{READ}.residual.auc"),
+          missing="two interventions: one that moves the activations' rank and not the spectrum, one the other way"),
+)  # fmt: skip
+"""Those of the note on spectral energy; behind N6 and N8 stand drawn maps and matrices, the rest are trained networks."""

@@ -67,8 +67,8 @@ class Claims(Record):
     of: Quantity
     tutorial: Statements
     """Of the text on pure attention."""
-    note: Statements | None = None
-    """Of the note on spectral energy; absent while it has no rows."""
+    note: Statements
+    """Of the note on spectral energy."""
 
 
 def tally(rows: Sequence[ClaimRow], verdict: Verdict) -> Quantity:
@@ -97,8 +97,8 @@ def judge_claims(
 ) -> Claims:
     """The claims' record from readings by key and the judge's verdicts by `registration.prediction`."""
     readings = Readings(quantities, verdicts, generator)
-    own, note = (judge_rows(table, readings) for table in (CLAIMS, NOTE))
-    return Claims(provenance=provenance, **own, tutorial=Statements(**judge_rows(TUTORIAL, readings)), note=Statements(**note) if NOTE else None)
+    own, tutorial, note = (judge_rows(table, readings) for table in (CLAIMS, TUTORIAL, NOTE))
+    return Claims(provenance=provenance, **own, tutorial=Statements(**tutorial), note=Statements(**note))
 
 
 def judge_rows(table: Sequence[Claim], readings: Readings) -> dict[str, Any]:

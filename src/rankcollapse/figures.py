@@ -24,6 +24,7 @@ from rankcollapse.curves import (
     recovery_time,
     smooth_rank,
 )
+from rankcollapse.figures_attention import Attention, draw_attention
 from rankcollapse.figures_bursts import draw_bursts
 from rankcollapse.figures_forces import draw_forces
 from rankcollapse.figures_path import draw_path
@@ -48,6 +49,7 @@ GROUPS = {
 def draw_all(
     folder: Path, calibration: Calibration, main: SetRecords, replication: SetRecords | None, synthetic: Synthetic, bursts: Bursts | None,
     *, rules: Rules, thresholds: Mapping[Role, float] | None = None, pure: Pure | None = None,
+    attention: Attention | None = None,
 ) -> None:  # fmt: skip
     """Draw the figures into a folder, without the panels of what is None.
 
@@ -69,6 +71,8 @@ def draw_all(
             write(folder / "bursts.pdf", draw_bursts(bursts, cells, getattr(calibration, bursts.excursions.role), rules))
         if pure is not None:
             write(folder / "pure.pdf", draw_pure(pure))
+        if attention is not None:
+            draw_attention(folder, attention)
 
 
 def refuse_strange(cells: Sequence[Cell]) -> None:

@@ -1,8 +1,8 @@
-"""Figures of spectral energy: which arms survive, what warns of a crash, and how often a sampled attention map is sparse and of low rank."""
+"""Figures of spectral energy: which arms survive, what warns of a fall, and how often a sampled attention map is sparse and of low rank."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,11 @@ from rankcollapse import looks
 from rankcollapse.looks import INK, WIDTH, Look, add_legend
 from rankcollapse.statistics import exact_interval
 
-CRASHED, SURVIVED = Look("crashed", "#882255", "-", "s"), Look("survived", INK, (0, (1, 1.5)), "o")
-SAMPLES = (Look("low", "#882255", "-", "s"), Look("full", INK, (0, (5, 2)), "o"), Look("third", "#3D7FA8", (0, (1, 1.5)), "^"))
+FELL, SURVIVED = Look("fell", "#882255", "-", "s"), Look("survived", INK, (0, (1, 1.5)), "o")
+SAMPLES = (
+    Look("first", "#882255", "-", "s"), Look("second", "#CC6677", (0, (6, 2)), "D"),
+    Look("third", "#3D7FA8", (0, (3, 1.5, 1, 1.5)), "^"), Look("fourth", INK, (0, (1, 1.5)), "o"),
+)  # fmt: skip
 """Samples in their order; what each is says its own label."""
 
 
@@ -30,22 +33,22 @@ class ArmSurvival:
 
 @dataclass(frozen=True)
 class Predictor:
-    """How well a measure tells runs that will crash from runs that will not: area under the curve and its interval."""
+    """How well a measure tells runs that will have fallen from runs that will not: area under the curve."""
 
     label: str
     auc: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
 class Course:
-    """Spectral energy concentration of one run, the largest over heads, by step."""
+    """Spectral energy concentration of one run by step."""
 
     steps: Sequence[int]
     values: Sequence[float]
+    fell: bool = False
+    """Whether it crashed, or has not learnt at its end."""
     crashed_at: int | None = None
-    """Step of the crash; None for a run that survived."""
+    """Step of the crash; None for a run that survived, or that did not learn."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Sample:
 
     label: str
     sigma: Sequence[float]
-    """Top singular values, positive."""
+    """Top singular values over the root of the head size, positive."""
     found: Sequence[int]
     of: Sequence[int]
 
@@ -67,7 +70,7 @@ def draw_survival(arms: Sequence[ArmSurvival]) -> Any:
     for place, arm in enumerate(arms):
         draw_interval(shares, sum(arm.survived), len(arm.survived), place, arm.look)
         for y, alive, loss in zip(place + looks.spread(len(arm.survived), 0.5), arm.survived, arm.losses, strict=True):
-            name = SURVIVED.label if alive else CRASHED.label
+            name = SURVIVED.label if alive else FELL.label
             losses.plot(edge if loss is None else loss, y, **arm.look.dots(alive, label="_", marker="o" if alive else "s", markersize=3))
             losses.plot([], [], **Look(name, INK, "", "o" if alive else "s").dots(alive, markersize=3))
             if loss is None:
@@ -88,56 +91,57 @@ def find_edge(losses: Sequence[float]) -> float:
 def draw_interval(axis: Any, count: int, of: int, y: float, look: Look) -> None:
     """A share as a point at a height, its exact interval as a bar; nothing of nothing."""
     if of:
-        low, high = exact_interval(count, of)
-        draw_bar(axis, count / of, low, high, y, look)
-
-
-def draw_bar(axis: Any, value: float, low: float, high: float, y: float, look: Look) -> None:
-    """A value with its interval lying at a height."""
-    axis.plot([low, high], [y, y], color=look.colour, linewidth=0.9, marker="|", markersize=4)
-    axis.plot(value, y, **look.dots(label="_", marker="o"))
+        axis.plot(exact_interval(count, of), [y, y], color=look.colour, linewidth=0.9, marker="|", markersize=4)
+        axis.plot(count / of, y, **look.dots(label="_", marker="o"))
 
 
 def draw_warning(predictors: Sequence[Predictor], courses: Sequence[Course], *, concentration: str = "SEC", read_at: int | None = None) -> Any:
-    """The area under the curve of every predictor beside the concentration of runs that crash and of runs that do not; where the predictors were
+    """The area under the curve of every predictor beside the concentration of runs that fall and of runs that do not; where the predictors were
     read is marked."""
-    figure, (areas, runs) = plt.subplots(1, 2, figsize=(WIDTH, 2.7), width_ratios=(1, 1.25))
+    figure, (areas, runs) = plt.subplots(1, 2, figsize=(WIDTH, max(2.7, 1.0 + 0.17 * len(predictors))), width_ratios=(1, 1.4))
     for place, predictor in enumerate(predictors):
-        draw_bar(areas, predictor.auc, predictor.low, predictor.high, place, Look(predictor.label, INK, "-", "o"))
-    areas.axvline(0.5, linewidth=0.7, **looks.RECOVER.line(label="chance"))
-    areas.set(xlim=(-0.03, 1.03), ylim=(len(predictors) - 0.5, -0.5), xlabel="area under the curve, 95 % interval")
+        areas.plot(predictor.auc, place, **Look("_", INK, "", "o").dots())
+    areas.axvline(0.5, linewidth=0.7, **looks.CHANCE.line())
+    areas.set(xlim=(-0.03, 1.03), ylim=(len(predictors) - 0.5, -0.5), xlabel="area under the curve")
     areas.set_yticks(range(len(predictors)), [predictor.label for predictor in predictors])
-    for course in sorted(courses, key=lambda course: course.crashed_at is not None):
+    for course in sorted(courses, key=lambda course: course.fell):
         draw_course(runs, course)
     if read_at is not None:
-        runs.axvline(read_at, linewidth=0.7, **looks.COLLAPSE.line(label="predictors read"))
-    runs.set(xlabel="training step", ylabel=f"{concentration}, largest over heads")
-    add_legend(figure, 3)
+        runs.axvline(read_at, linewidth=0.7, **looks.COLLAPSE.line(label="readings taken"))
+    runs.set(xlabel="training step", ylabel=concentration)
+    add_legend(figure, 5)
     return figure
 
 
 def draw_course(axis: Any, course: Course) -> None:
-    """A run as a line, dotted where it survived; a cross at the last measurement up to its crash."""
-    look = SURVIVED if course.crashed_at is None else CRASHED
-    axis.plot(course.steps, course.values, linewidth=0.8, **look.line())
+    """A run as a line, dotted where it survived; a cross at the last measurement up to a crash."""
+    axis.plot(course.steps, course.values, linewidth=0.8, **(FELL if course.fell else SURVIVED).line())
     before = [place for place, step in enumerate(course.steps) if course.crashed_at is not None and step <= course.crashed_at]
     if before:
         last = before[-1]
-        axis.plot(course.steps[last], course.values[last], color=INK, linestyle="none", marker="x", zorder=3, label="last measured before the crash")
+        axis.plot(course.steps[last], course.values[last], color=INK, linestyle="none", marker="x", zorder=3, label="last measured before a crash")
 
 
-def draw_sampling(samples: Sequence[Sample]) -> Any:
-    """Share of sampled maps that are sparse and of low rank against the top singular value, a line a sample, with exact 95 % intervals; ValueError
-    for more samples than there are looks, or counts that do not go with the values."""
-    if len(samples) > len(SAMPLES):
-        raise ValueError(f"{len(samples)} samples, {len(SAMPLES)} looks")
-    figure, axis = plt.subplots(figsize=(WIDTH * 0.62, 2.6))
-    for sample, look in zip(samples, SAMPLES, strict=False):
-        rows = [(sigma, found / of, *exact_interval(found, of)) for sigma, found, of in zip(sample.sigma, sample.found, sample.of, strict=True) if of]
-        for sigma, _, low, high in rows:
-            axis.plot([sigma, sigma], [low, high], color=look.colour, linewidth=0.7, marker="_", markersize=3)
-        own = look._replace(label=sample.label).line(marker=look.marker, markerfacecolor="white")
-        axis.plot([row[0] for row in rows], [row[1] for row in rows], **own)
-    axis.set(xscale="log", ylim=(-0.03, 1.03), xlabel="top singular value", ylabel="share of maps\nsparse and of low rank")
+def draw_sampling(panels: Mapping[str, Sequence[Sample]]) -> Any:
+    """Share of sampled maps that are sparse and of low rank against the top singular value, a panel by title and in it a line a sample, with exact
+    95 % intervals; ValueError for more samples than there are looks, or counts that do not go with the values."""
+    figure, axes = plt.subplots(1, len(panels), figsize=(WIDTH, 2.5), sharey=True, squeeze=False)
+    for axis, (title, samples) in zip(axes[0], panels.items(), strict=True):
+        if len(samples) > len(SAMPLES):
+            raise ValueError(f"{len(samples)} samples, {len(SAMPLES)} looks")
+        for sample, look in zip(samples, SAMPLES, strict=False):
+            draw_sample(axis, sample, look)
+        axis.set(xscale="log", ylim=(-0.03, 1.03), xlabel=r"top singular value over $\sqrt{d_q}$")
+        axis.set_title(title)
+    axes[0][0].set_ylabel("share of maps\nsparse and of low rank")
     add_legend(figure, 2)
     return figure
+
+
+def draw_sample(axis: Any, sample: Sample, look: Look) -> None:
+    """One line with its intervals, without the values at which nothing was sampled."""
+    rows = [(sigma, found / of, *exact_interval(found, of)) for sigma, found, of in zip(sample.sigma, sample.found, sample.of, strict=True) if of]
+    for sigma, _, low, high in rows:
+        axis.plot([sigma, sigma], [low, high], color=look.colour, linewidth=0.7, marker="_", markersize=3)
+    own = look._replace(label=sample.label).line(marker=look.marker, markerfacecolor="white")
+    axis.plot([row[0] for row in rows], [row[1] for row in rows], **own)

@@ -80,12 +80,23 @@ AGED_OTHERWISE = ("decay_0", "reset")
 """Switches after the longest delay of networks that did not simply stay at the floor."""
 ARMS = ADDED | SWITCHED | AGED
 """Every treatment there is, in the order of legends."""
+ATTENTION = {
+    "adamw": Look("AdamW", "#8C8C8C", "-", "o"),
+    "warm_up": Look("AdamW with warm-up", INK, (0, (5, 2)), "o"),
+    "low_rate": Look("AdamW at a lower rate", "#7B5EA7", (0, (2, 2)), "o"),
+    "adamw2": Look(r"AdamW$^2$", "#009E73", (0, (9, 1)), "o"),
+    "sigma": Look(r"$\sigma$Reparam", "#E69F00", ":", "o"),
+    "qk_norm": Look("query-key norm", "#0072B2", "--", "o"),
+    "qk_clip": Look("QK-clip", "#CC79A7", "-.", "o"),
+}
+"""Arms of the study of attention's spectra; those of AdamW2 differ by their cap alone."""
 HEALTHY = Look("healthy", INK, "-", "o")
 CONTROL = Look("healthy control", INK, (0, (1, 1.5)), "o")
 DRIVEN = Look("driver", "#882255", "-", "s")
 COLLAPSED = Look("collapsed", "#882255", "-", "s")
 RECOVER = Look("recovery threshold", INK, ":", "")
 COLLAPSE = Look("collapse threshold", INK, (0, (6, 2, 1, 2)), "")
+CHANCE = Look("chance", GREY, (0, (6, 2)), "")
 BURSTS = (Look("burst $m_1$", "#CC6677", (0, (5, 1)), "o"), Look("burst $m_2$", "#332288", (0, (2, 1)), "D"))
 TERMS = {"penalty": "penalty_1x", "hinge": "hinge_1x", "cosine": "cosine_1x"}
 """A term is drawn as its matched treatment is."""

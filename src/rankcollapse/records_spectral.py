@@ -111,8 +111,19 @@ class DrawnCurve(Frozen):
     points: tuple[CurvePoint, ...]
 
 
+class NormRow(Frozen):
+    """How far power iterations from a cold start fall short of the largest singular value of a Gaussian matrix."""
+
+    name: str
+    rows: int
+    columns: int
+    iterations: int
+    short: Quantity
+    """Mean over draws, relative."""
+
+
 class DrawnMaps(Record):
-    """Theorem 1 of the source, sampled."""
+    """Theorem 1 of the source, sampled, and its estimates of spectral norms."""
 
     kind: Literal["drawn_maps"] = "drawn_maps"
     version: Literal[1] = 1
@@ -121,6 +132,7 @@ class DrawnMaps(Record):
     low_rank: float
     """Relative stable rank up to which it counts as low-rank."""
     curves: tuple[DrawnCurve, ...]
+    norms: tuple[NormRow, ...]
 
 
 class SurvivalRow(Frozen):

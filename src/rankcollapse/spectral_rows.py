@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from audit.records import Quantity
 from rankcollapse.drawn_maps import Drawing
 from rankcollapse.maps import MODES
 from rankcollapse.quantities import exact
-from rankcollapse.records_spectral import CurvePoint, DrawnCurve, HeadTable, ModeCount
+from rankcollapse.records_spectral import CurvePoint, DrawnCurve, HeadTable, ModeCount, NormRow
 from rankcollapse.spectral import Heads
 
 
@@ -49,3 +50,11 @@ def drawn_curve(name: str, drawing: Drawing, strengths: Sequence[float], counts:
         name=name, tokens=drawing.tokens, width=drawing.width, head_size=drawing.head_size, token_rank=drawing.token_rank,
         product_rank=drawing.product_rank, causal=drawing.causal, draws=draws, points=points,
     )  # fmt: skip
+
+
+def norm_rows(name: str, rows: int, columns: int, iterations: Sequence[int], short: Sequence[float]) -> tuple[NormRow, ...]:
+    """Shortfalls of one shape, each named by the shape's name and its iterations."""
+    return tuple(
+        NormRow(name=f"{name}_{steps}", rows=rows, columns=columns, iterations=steps, short=Quantity(value=own, digits=3, tolerance=1e-6))
+        for steps, own in zip(iterations, short, strict=True)
+    )

@@ -10,6 +10,7 @@ import pytest
 from made_bursts import CALIBRATION as ROLE_CALIBRATION
 from made_bursts import judge_world, provenance
 from made_pure import pure_record
+from made_spectral import drawn_maps, spectral_results
 
 from audit.quantities import summary_fault
 from audit.records import Quantity, Refusal
@@ -23,6 +24,7 @@ from rankcollapse.quantities import exact
 from rankcollapse.records import Calibration, FloorRow
 from rankcollapse.records_readings import Synthetic
 from rankcollapse.records_results import Summary, plant
+from rankcollapse.spectral_claims import claim_quantities as spectral_quantities
 from rankcollapse.synthetic import read_curve
 
 ELSEWHERE = ("calib.", "intact.", "synth.", "force.audit.", "burst.", "test1.")
@@ -101,13 +103,14 @@ def sources():
     return Sources(
         calibration_of(), {role: checks_of(role) for role in ROLES}, {role: intact_of(role) for role in ROLES},
         summary_of("main"), summary_of("replication"), path, claim_quantities(judge_world()), synthetic_of(), pure_record(),
+        spectral_quantities(spectral_results(), drawn_maps()),
     )  # fmt: skip
 
 
 def test_every_key_and_no_other(sources):
     """In the order in which the claims need them; every summary follows from its values; all claims are judged on them."""
     found = gather_claims(sources)
-    assert list(found) == needed_readings() and len([key for key in found if not key.startswith("pure.")]) == 306
+    assert list(found) == needed_readings() and len([key for key in found if not key.startswith(("pure.", "attention.", "drawn."))]) == 306
     assert {key for key, own in found.items() if summary_fault(own)} == set()
     record = judge_claims(provenance("claims"), found, dict.fromkeys(needed_verdicts(), "met"), np.random.default_rng(0))
     assert len(record.rows) == 134 and record.holds.value + record.does_not_hold.value + record.undecided.value + record.not_testable.value == 134

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from made_pure import pure_record
+from made_spectral import drawn_maps, spectral_results
 from test_claims import draw, judged, reachable, world
 
 from audit.records import Quantity, Refusal
@@ -15,6 +16,7 @@ from rankcollapse.claim_table_texts import NOTE, TUTORIAL
 from rankcollapse.claims import judge_claim, judge_claims, needed_readings, needed_verdicts
 from rankcollapse.evidence import Readings
 from rankcollapse.records_pure import gather_pure
+from rankcollapse.spectral_claims import claim_quantities
 
 JUDGED = [claim for claim in TUTORIAL if claim.relation]
 PURE = gather_pure(pure_record())
@@ -69,12 +71,12 @@ def test_the_opposite_could_have_been_found(name, key, values):
 
 
 def test_counts_apart():
-    """The source paper's counts are of its own rows; the text's add up to its own; the note is absent while it has no rows."""
+    """The source paper's counts are of its own rows; each text's add up to its own."""
     claims = judged(**PURE)
     own = claims.tutorial
     assert claims.of.value == len(claims.rows) == 134 and own.of.value == len(own.rows) == len(TUTORIAL)
     assert own.holds.value + own.does_not_hold.value + own.undecided.value + own.not_testable.value == own.of.value
-    assert own.not_testable.value == 3 and (claims.note is None) == (NOTE == ())
+    assert own.not_testable.value == 3 and claims.note.of.value == len(claims.note.rows) == len(NOTE)
 
 
 def test_a_missing_reading_is_named():
@@ -82,3 +84,43 @@ def test_a_missing_reading_is_named():
     short = {key: own for key, own in (world() | PURE).items() if key != "pure.slope.fit"}
     with pytest.raises(Refusal, match=re.escape("no reading 'pure.slope.fit'")):
         judge_claims(pure_record().provenance, short, {name: "met" for name in needed_verdicts()}, np.random.default_rng(0))
+
+
+SPECTRAL = claim_quantities(spectral_results(), drawn_maps())
+MET = {name: "met" for name in needed_verdicts(NOTE)}
+
+
+def judge_note(name, verdicts=MET, **changes):
+    """A row of the note on made-up records, with other readings for some."""
+    changed = {key: Quantity(value=own, digits=2, tolerance=0.0, values=(own,)) for key, own in changes.items()}
+    return judge_claim(next(claim for claim in NOTE if claim.id == name), Readings(SPECTRAL | changed, verdicts, np.random.default_rng(0)))
+
+
+def test_the_notes_rows():
+    """Ids in order, short wording; everything they read is handed over, and what is not testable says what is missing."""
+    assert [claim.id for claim in NOTE] == [f"N{number}" for number in range(1, len(NOTE) + 1)] and all(len(claim.paper) <= 90 for claim in NOTE)
+    assert set(needed_readings(NOTE)) <= set(SPECTRAL) and needed_verdicts(NOTE) == ["spectral-1.W1", "spectral-1.S1", "spectral-1.S2"]
+    assert {claim.section for claim in NOTE if claim.missing} == {"C3", "C5", "predictor"}
+
+
+@pytest.mark.parametrize("claim", [claim for claim in NOTE if claim.relation], ids=lambda claim: claim.id)
+def test_the_notes_relations_are_not_bound(claim):
+    """Each can come out every way, but for the counterexample, which is met or open."""
+    assert reachable(claim) == {"holds", "undecided"} | ({"does not hold"} if claim.id != "N1" else set())
+
+
+def test_the_note_on_made_up_records():
+    """Survivors have benign maps and the fallen malignant ones, too few for a p; the theorem holds; two iterations fall short by more than a twentieth."""
+    found = {claim.id: judge_note(claim.id).verdict for claim in NOTE}
+    assert found["N1"] == found["N4"] == found["N6"] == found["N7"] == "holds" and found["N8"] == "does not hold"
+    assert found["N3"] == found["N5"] == found["N9"] == "not testable" and found["N2"] == "does not hold"
+    assert judge_note("N2", **{"attention.malignant.p": 0.04}).verdict == "holds"
+    assert judge_note("N1", **{"attention.maps.benign_survived": 0.0}).verdict == "undecided"
+    assert judge_note("N7", MET | {"spectral-1.S2": "missed"}).verdict == "does not hold"
+
+
+def test_without_both_fates_modes_say_nothing():
+    """Where every network learns, the share of malignant maps tells nothing apart."""
+    lived = claim_quantities(spectral_results(("learns",) * 6), drawn_maps())
+    row = judge_claim(NOTE[1], Readings(lived, MET, np.random.default_rng(0)))
+    assert row.verdict == "undecided" and lived["attention.malignant.auc"].value == 0.5

@@ -17,11 +17,12 @@ ARMS = (
     ArmSurvival(STEADY, (True,) * 6, (3.0, 3.1, 3.2, 3.3, 3.4, 3.5)),
     ArmSurvival(PLAIN._replace(label="hopeless"), (False,) * 6, (None,) * 6),
 )
-PREDICTORS = (Predictor("SEC", 0.9, 0.7, 1.0), Predictor("learning rate", 0.6, 0.3, 0.85))
+PREDICTORS = (Predictor("SEC", 0.9), Predictor("learning rate", 0.6))
 COURSES = (
-    Course((0, 10, 20, 30), (0.2, 0.3, 0.6, 0.9), 25),
+    Course((0, 10, 20, 30), (0.2, 0.3, 0.6, 0.9), True, 25),
     Course((0, 10, 20, 30), (0.2, 0.2, 0.3, 0.3)),
-    Course((0, 10, 20), (0.1, 0.4, 0.8), 20),
+    Course((0, 10, 20), (0.3, 0.3, 0.4), True),
+    Course((0, 10, 20), (0.1, 0.4, 0.8), True, 20),
 )
 SAMPLES = (Sample("low-rank $X$", (1, 10, 100), (0, 3, 6), (6, 6, 6)), Sample("full-rank $X$", (1, 10, 100), (0, 0, 1), (6, 6, 0)))
 EXACT = {0: (0.0, 0.459258), 3: (0.118117, 0.881883), 6: (0.540742, 1.0)}
@@ -34,7 +35,7 @@ def build():
         return {
             "survival": figures_spectral.draw_survival(ARMS),
             "warning": figures_spectral.draw_warning(PREDICTORS, COURSES, concentration=r"SEC$(d_q, s)$", read_at=15),
-            "sampling": figures_spectral.draw_sampling(SAMPLES),
+            "sampling": figures_spectral.draw_sampling({"without": SAMPLES, "with": SAMPLES[1:]}),
         }
 
 
@@ -62,7 +63,7 @@ def test_shares_have_exact_intervals(built):
 
 
 def test_every_network_has_its_loss(built):
-    """A filled circle for each that survived, an open square for each that crashed, and a cross over those without a finite loss, right of all."""
+    """A filled circle for each that survived, an open square for each that fell, and a cross over those without a finite loss, right of all."""
     lines = [line for line in built["survival"].axes[1].get_lines() if len(line.get_xdata())]
     shown = [(line.get_marker(), line.get_markerfacecolor() == "white", float(line.get_xdata()[0])) for line in lines]
     assert sorted(x for marker, is_open, x in shown if marker == "o" and not is_open) == [3.0, 3.1, 3.1, 3.2, 3.2, 3.3, 3.4, 3.5, 3.5]
@@ -81,21 +82,21 @@ def test_a_loss_is_asked_for_each_network():
 
 
 def test_areas_stand_at_their_values(built):
-    """A point and a bar for each predictor, by the line of chance."""
+    """A point for each predictor, by the line of chance."""
     axis = built["warning"].axes[0]
     assert [line.get_xydata()[0].tolist() for line in axis.get_lines() if line.get_marker() == "o"] == [[0.9, 0], [0.6, 1]]
-    assert [ends[:, 0].tolist() for ends in bars(axis, "|")] == [[0.7, 1.0], [0.3, 0.85]]
     assert [list(line.get_xdata()) for line in axis.get_lines() if line.get_label() == "chance"] == [[0.5, 0.5]]
 
 
 def test_a_crash_is_marked_where_it_was_last_measured(built):
-    """Crosses at the last measurement not after the crash; survivors are dotted and have none."""
+    """Crosses at the last measurement not after the crash; survivors are dotted and have none, and neither has what did not learn."""
     axis = built["warning"].axes[1]
     marks = [line.get_xydata()[0].tolist() for line in axis.get_lines() if line.get_marker() == "x"]
     assert marks == [[20, 0.6], [20, 0.8]]
     dashes = {line.get_label(): line.get_linestyle() for line in axis.get_lines()}
-    assert dashes["crashed"] == "-" and dashes["survived"] != "-"
-    assert [list(line.get_xdata()) for line in axis.get_lines() if line.get_label() == "predictors read"] == [[15, 15]]
+    assert dashes["fell"] == "-" and dashes["survived"] != "-"
+    assert [line.get_linestyle() for line in axis.get_lines() if len(line.get_xdata()) > 2].count("-") == 3
+    assert [list(line.get_xdata()) for line in axis.get_lines() if line.get_label() == "readings taken"] == [[15, 15]]
 
 
 def test_sampled_shares_have_exact_intervals(built):
@@ -109,9 +110,10 @@ def test_sampled_shares_have_exact_intervals(built):
 
 def test_samples_differ_without_colour():
     """Line and marker tell the samples apart in black and white, and more samples than looks are refused."""
-    assert len({str(look.dash) for look in figures_spectral.SAMPLES}) == len({look.marker for look in figures_spectral.SAMPLES}) == 3
-    with pytest.raises(ValueError, match="4 samples, 3 looks"):
-        figures_spectral.draw_sampling(SAMPLES * 2)
+    assert len({str(look.dash) for look in figures_spectral.SAMPLES}) == len({look.marker for look in figures_spectral.SAMPLES}) == 4
+    with pytest.raises(ValueError, match="6 samples, 4 looks"):
+        figures_spectral.draw_sampling({"too many": SAMPLES * 3})
+    plt.close("all")
 
 
 def test_nothing_is_cut_off(built):
