@@ -48,7 +48,7 @@ COURSE: Sequence[Step] = (
     *map(seal, SHARED),
     run("Forecasts of the replication", "forecast"),
     run("Switches of the replication", *cells("switch", "replication")),
-    run("Tests", "path_tests", "development_readings", "spectral_development"),
+    run("Tests", "path_tests", "development_readings", "spectral_development", "power"),
     seal("burst-1"),
     seal("spectral-1"),
     run("Forecasts of the bursts", "burst_forecast"),

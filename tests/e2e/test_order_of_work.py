@@ -31,6 +31,7 @@ PAIRS = [
     ("prereg/burst-1.seal.json", "results/bursts/excursions.json"),
     ("results/bursts/forecast.json", "results/bursts/continuations.json"),
     ("results/spectral/development.json", "prereg/spectral-1.seal.json"),
+    ("results/power/power.json", "prereg/spectral-1.seal.json"),
     ("prereg/spectral-1.seal.json", "results/spectral/runs.json"),
 ]  # fmt: skip
 
