@@ -15,7 +15,10 @@ from audit.load import read_yaml
 
 SETS = ("main", "replication")
 CELLS = [name for stage in ("collapse", "branch", "path", "switch") for name in cells(stage, *SETS)]
-SOME = ["data", "calibrate", *cells("checks"), *CELLS, "thresholds", "forecast", "burst", "claims", "evaluate@path-1", "evaluate@burst-1", "render"]
+SOME = [
+    "data", "calibrate", *cells("checks"), *CELLS, "thresholds", "forecast", "burst", "spectral", "drawn_maps", "claims",
+    *(f"evaluate@{name}" for name in SEALED), "render",
+]  # fmt: skip
 needs_tex = pytest.mark.skipif(not TEX, reason=WITHOUT_TEX)
 
 
@@ -67,7 +70,9 @@ def test_pilot_stays_closed(made: Repository) -> None:
     assert verdicts(made, "pilot") == json.loads(made.read("prereg/pilot.outcome.json"))["verdicts"]
 
 
-OWNED = [("design", "collapse/main-deep"), ("path-1", "switch/replication-shallow"), ("burst-1", "bursts/excursions")]
+OWNED = [
+    ("design", "collapse/main-deep"), ("path-1", "switch/replication-shallow"), ("burst-1", "bursts/excursions"), ("spectral-1", "spectral/runs"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("owner", "record"), OWNED)

@@ -9,7 +9,9 @@ from course import SEALED, WHOLE
 from readme import marked
 from smoke import Repository, rewrite
 
-LISTS = {"main": [11], "replication": [12], "bursts": [13]}
+LISTS = {"main": [11], "replication": [12], "bursts": [13], "spectral": [14]}
+OUTCOMES = {"bursts": "bursts/excursions", "spectral": "spectral/runs"}
+"""Where the seeds of a set stand that has no switches."""
 
 
 def test_another_seed_set_is_exploratory(repository: Repository) -> None:
@@ -53,7 +55,6 @@ def test_whole_study_on_lists_of_seeds(made: Repository, tmp_path: Path) -> None
         assert f"{name}: not evaluated here (seed_sets." in done.out, done.out
         assert record["evaluated"] is False and {row["verdict"] for row in record["predictions"]} == {"not evaluated here"}
     for name, seeds in LISTS.items():
-        record = "bursts/excursions" if name == "bursts" else f"switch/{name}-deep"
-        provenance = json.loads(study.read(f"results/{record}.json"))["provenance"]
+        provenance = json.loads(study.read(f"results/{OUTCOMES.get(name, f'switch/{name}-deep')}.json"))["provenance"]
         assert provenance["seeds"] == seeds and provenance["seals"] == {}
     assert "not evaluated here" in study.read("manuscript/generated/predictions.tex")

@@ -30,6 +30,9 @@ PAIRS = [
     ("results/bursts/development.json", "prereg/burst-1.seal.json"),
     ("prereg/burst-1.seal.json", "results/bursts/excursions.json"),
     ("results/bursts/forecast.json", "results/bursts/continuations.json"),
+    ("results/spectral/development.json", "prereg/spectral-1.seal.json"),
+    ("results/power/power.json", "prereg/spectral-1.seal.json"),
+    ("prereg/spectral-1.seal.json", "results/spectral/runs.json"),
 ]  # fmt: skip
 
 
@@ -98,7 +101,8 @@ def test_a_late_registration_of_the_replication_is_refused(back) -> None:
     assert not (past.root / "prereg/order-2.seal.json").exists()
 
 
-def test_bursts_wait_for_their_seal(back) -> None:
-    """Development runs, the registered networks do not."""
+@pytest.mark.parametrize(("stage", "name"), [("burst", "burst-1"), ("spectral", "spectral-1")])
+def test_what_was_developed_waits_for_its_seal(back, stage: str, name: str) -> None:
+    """Development ran, the registered networks do not."""
     past = back("Tests")
-    assert_refused(past.run("python", "-m", "stages.burst"), "prereg/burst-1.seal.json", "not sealed", "cure: audit seal burst-1")
+    assert_refused(past.run("python", "-m", f"stages.{stage}"), f"prereg/{name}.seal.json", "not sealed", f"cure: audit seal {name}")

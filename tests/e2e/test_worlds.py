@@ -1,6 +1,7 @@
 """Each registered prediction about a seed set can lose: in a world made for it by exchanging labels it is missed.
 
-Those that need more networks than are driven here lose their own worlds in tests/study/test_permuted.py, and bursts in test_burst_registration.py.
+Those that need more networks than are driven here lose their own worlds in tests/study/test_permuted.py, bursts in test_burst_registration.py,
+spectra in test_spectral_registration.py.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def test_the_committed_file_is_read():
     for scale in ("smoke", "laptop", "paper"):
         assert getattr(params.scales, scale).depths.shallow < getattr(params.scales, scale).depths.deep
     assert isinstance(params.seed_set("calibration"), tuple)
-    assert refusal(params.seed_set, "mian") == "params.yaml: no seed set 'mian'; expected calibration, main, replication, bursts, development, intact"
+    assert refusal(params.seed_set, "mian") == "params.yaml: no seed set 'mian'; expected calibration, main, replication, bursts, development, intact, attention, spectral"
 
 
 SETS = {
@@ -95,9 +95,17 @@ SETS = {
     "no registration can hold for the development: the scale's list stands": ("smoke", "development", "[111, 112, 113, 114]", (4,)),
     "the file's list where the scale has none": ("laptop", "development", "[111, 112, 113, 114]", (111, 112, 113, 114)),
     "calibration is the scale's": ("smoke", "calibration", "[101, 102, 103]", (5,)),
+    "the spectra's registration": ("laptop", "spectral", "spectral-1", "spectral-1"),
+    "the smoke scale's own networks of the spectra": ("smoke", "spectral", "spectral-1", (9, 10, 12)),
+    "a list of spectra stands at the paper's scale": ("paper", "spectral", "[14]", (14,)),
+    "the list that chooses learning rate and cap": ("laptop", "attention", "[131, 132, 133, 134, 135, 136]", (131, 132, 133, 134, 135, 136)),
+    "another one at smoke": ("smoke", "attention", "[131, 132, 133, 134, 135, 136]", (7, 8)),
     "intact drivers too": ("paper", "intact", "[121, 122, 123]", (41, 42, 43)),
 }
-WRITTEN = {"main": "design", "replication": "path-1", "bursts": "burst-1", "development": "[111, 112, 113, 114]", "calibration": "[101, 102, 103]", "intact": "[121, 122, 123]"}
+WRITTEN = {
+    "main": "design", "replication": "path-1", "bursts": "burst-1", "development": "[111, 112, 113, 114]", "calibration": "[101, 102, 103]",
+    "intact": "[121, 122, 123]", "attention": "[131, 132, 133, 134, 135, 136]", "spectral": "spectral-1",
+}  # fmt: skip
 """What the committed file has for each set."""
 
 

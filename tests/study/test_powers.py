@@ -25,7 +25,7 @@ from rankcollapse.statistics import Stratum, rank_within_strata
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "prereg").glob("*.yaml") if "." not in path.stem)
-SEALED = ("ageing-1", "burst-1", "delay-1", "design", "epsilon-1", "function-1", "order-1", "path-1", "pilot", "replication-1")
+SEALED = ("ageing-1", "burst-1", "delay-1", "design", "epsilon-1", "function-1", "order-1", "path-1", "pilot", "replication-1", "spectral-1")
 RANKED = {
     "ageing-1.A3": Ranking("ageing-1", "A3", "order", 8, 4, level=0.05),
     "burst-1.T3": Ranking("burst-1", "T3", "correlation", 1, 8, bound=1e-6, level=0.05),
@@ -34,6 +34,9 @@ RANKED = {
     "path-1.P2": Ranking("path-1", "P2", "correlation", 6, 4, branches=3, bound=0.43, level=0.05),
     "path-1.P3": Ranking("path-1", "P3", "correlation", 6, 4, branches=3, rivals=(0.0,)),
     "path-1.P4": Ranking("path-1", "P4", "correlation", 6, 4, branches=3, rivals=(0.4, 0.4, 0.4)),
+    "spectral-1.W1": Ranking("spectral-1", "W1", "warning", 1, 32, bound=0.7, level=0.05, frozen=True),
+    "spectral-1.W2": Ranking("spectral-1", "W2", "warning", 1, 32, rivals=(0.4,) * 6, frozen=True),
+    "spectral-1.W3": Ranking("spectral-1", "W3", "warning", 1, 32, bound=0.7, level=0.05, frozen=True),
 }
 
 
@@ -52,7 +55,7 @@ def find(key: str, comparator: dict, population: dict | None = None, **more) -> 
 
 
 def test_the_registrations_say_which_predictions_rank():
-    """Seven of the sealed ones, with their units; counts, shares, thresholds and classifications rank nothing."""
+    """Ten of the sealed ones, with their units; counts, shares, thresholds and classifications rank nothing."""
     found = find_rankings({name: read_yaml(ROOT / f"prereg/{name}.yaml") for name in SEALED}, 3)
     assert {f"{each.registration}.{each.prediction}": each for each in found} == RANKED
 
