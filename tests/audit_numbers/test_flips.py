@@ -25,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 WORDS = ("met", "missed", "undecided")
 LEAST = 6
 """Words of a branch that is looked for in the PDF, and branches that have to be found."""
+READ = ("history", "parameters", "pipeline", "record_bytes", "registrations", "run_log_bytes", "run_logs", "seals", "outcomes")
+"""What the repository on disk says, whatever its records are changed to in memory."""
 COPIED = ("audit.toml", "params.yaml", "manuscript", "results", "prereg")
 
 
@@ -34,10 +36,16 @@ def honest() -> Context:
     return Context.open(ROOT)
 
 
+@cache
+def as_it_is() -> State:
+    """What the manuscript prints from the records as they are."""
+    return State(honest())
+
+
 def altered(records: dict[str, Any]) -> Context:
     """The repository with other records."""
     made = Context(ROOT, honest().config)
-    made.__dict__.update(records=records, history=honest().history, _document=load_document(honest()))
+    made.__dict__.update({name: getattr(honest(), name) for name in READ}, records=records, _document=load_document(honest()))
     return made
 
 
@@ -48,7 +56,9 @@ def verdict_uses() -> list[str]:
 
 def flip(flips: dict[str, str]) -> Context:
     """The repository after these predictions (`registration.prediction`) came out so, as the evaluation would have recorded it."""
-    records = copy.deepcopy(honest().records)
+    records = dict(honest().records)
+    for path in {honest().config.records[key.partition(".")[0]] for key in flips}:
+        records[path] = copy.deepcopy(records[path])
     for key, word in flips.items():
         registration, _, prediction = key.partition(".")
         record = records[honest().config.records[registration]]
@@ -62,7 +72,7 @@ def flip(flips: dict[str, str]) -> Context:
 
 def others(key: str) -> list[str]:
     """The verdicts that a prediction did not get."""
-    return [word for word in WORDS if word != State(honest()).words[key]]
+    return [word for word in WORDS if word != as_it_is().words[key]]
 
 
 FLIPS = [(key, word) for key in verdict_uses() for word in others(key)]
@@ -79,7 +89,7 @@ def test_the_manuscript_shows_every_verdict_and_binds_sentences() -> None:
 @pytest.mark.parametrize(("key", "word"), FLIPS)
 def test_a_flipped_verdict_changes_every_sentence_that_hangs_on_it(key: str, word: str) -> None:
     """Each `\\verdict` and `\\ifverdict` of it reads otherwise, the macro has the word, and the table of predictions its row."""
-    before, after = State(honest()), State(flip({key: word}))
+    before, after = as_it_is(), State(flip({key: word}))
     sentences, _ = list_moved(before, after)
     moved = [sentence for sentence in sentences if any(move.what == key for move in sentence.moved)]
     places = {use.place for use in load_document(honest()).uses() if use.key == key and use.command in ("verdict", "ifverdict")}
