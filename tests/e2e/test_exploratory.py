@@ -46,7 +46,7 @@ def test_whole_study_on_lists_of_seeds(made: Repository, tmp_path: Path) -> None
     study = made.copy(tmp_path / "study")
     rewrite(study, "params.yaml", lambda params: params["seed_sets"].update(LISTS))
     study.commit("Lists of seeds")
-    done = study.must("dvc", "repro", *WHOLE)
+    done = study.reproduce(*WHOLE)
     assert "Running stage 'switch@replication-deep'" in done.out and "Running stage 'calibrate'" not in done.out
     for name in SEALED:
         record = json.loads(study.read(f"results/evaluate/{name}.json"))
