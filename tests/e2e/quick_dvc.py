@@ -9,6 +9,7 @@ import io
 import re
 import sys
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any, TextIO
 
 from dvc.utils.serialize import _yaml
@@ -34,11 +35,18 @@ def write_quickly(data: Any, stream: TextIO) -> None:
     stream.write(re.sub(": $", ":", text.getvalue(), flags=re.MULTILINE))  # an empty value
 
 
+def is_lock(path: Any) -> bool:
+    """Whether a file is a lock; any other keeps its comments."""
+    return Path(path).name == "dvc.lock"
+
+
 def main(words: list[str]) -> int:
     """The command `dvc`."""
     from dvc.cli import main as dvc
 
-    _yaml.parse_yaml_for_update, _yaml._dump = _yaml.parse_yaml, write_quickly
+    read, write = _yaml.parse_yaml_for_update, _yaml._dump
+    _yaml.parse_yaml_for_update = lambda text, path: (_yaml.parse_yaml if is_lock(path) else read)(text, path)
+    _yaml._dump = lambda data, stream: (write_quickly if is_lock(getattr(stream, "name", "")) else write)(data, stream)
     return dvc(words)
 
 
