@@ -8,7 +8,7 @@ from audit.bytecode import refuse_forged_bytecode
 from audit.context import Context
 from audit.digest import sha256_file
 from audit.finding import Refusal
-from audit.packages import is_installed, loaded_files
+from audit.packages import is_installed, loaded_files, resolve
 
 
 def project_names(context: Context) -> set[str]:
@@ -36,7 +36,7 @@ def digest_modules(context: Context) -> dict[str, str]:
     folders = [root / source for source in context.config.paths.sources]
     loaded: dict[str, Path] = {}
     for name, file in loaded_files().items():
-        path = Path(file).resolve()
+        path = Path(resolve(file))
         if name.split(".")[0] in names and not path.is_relative_to(root):
             cure = f"run it as `python -m ...` from {root.name}/, with the checkout first on sys.path"
             raise Refusal(name, "this module was loaded from outside the checkout", expected=f"below {root}", observed=str(path), cure=cure)

@@ -44,7 +44,7 @@ def describe_origins(root: Path) -> tuple[dict[str, str], dict[str, str]]:
         path = os.path.join(_real(os.path.dirname(file)), os.path.basename(file))
         known = _records().get(path)
         if known is not None:
-            digest = sha256_file(Path(path))
+            digest = _digest(path)
             if "" not in known and _as_recorded(digest) not in known:
                 altered[next(iter(known.values()))] = digest
         elif is_installed(Path(path)) or not Path(path).resolve().is_relative_to(root.resolve()):
@@ -77,9 +77,26 @@ def _standard() -> tuple[str, ...]:
     return folder + os.sep, os.path.realpath(folder) + os.sep
 
 
+def resolve(file: str) -> str:
+    """The real path of a file; its folder is resolved once in the life of a process."""
+    path = os.path.join(_real(os.path.dirname(file)), os.path.basename(file))
+    return os.path.realpath(path) if os.path.islink(path) else path
+
+
 @cache
 def _real(folder: str) -> str:
     return os.path.realpath(folder)
+
+
+def _digest(path: str) -> str:
+    """SHA-256 of a package's file; read again only when it has changed (no program sets the time of a change)."""
+    about = os.stat(path)
+    return _digest_of(path, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
+@cache
+def _digest_of(path: str, *_: int) -> str:
+    return sha256_file(Path(path))
 
 
 def _as_recorded(digest: str) -> str:
@@ -96,8 +113,14 @@ def _records() -> Mapping[str, Mapping[str, str]]:
         if not is_installed(Path(base)):
             continue  # a RECORD in the checkout, or in any folder on the path, vouches for nothing
         for path, digest, *_ in csv.reader((distribution.read_text("RECORD") or "").splitlines()):
-            found.setdefault(os.path.normpath(os.path.join(base, path)), {})[digest] = path
+            place = f"{base}/{path}" if _is_plain(path) else os.path.normpath(os.path.join(base, path))
+            found.setdefault(place, {})[digest] = path
     return found
+
+
+def _is_plain(path: str) -> bool:
+    """Whether a path of RECORD needs no normalising; there are forty thousand."""
+    return os.sep == "/" and path[:1] not in ("/", ".") and "/." not in path and "//" not in path
 
 
 def read_lock(lock: str) -> dict[str, str]:

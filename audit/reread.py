@@ -81,6 +81,7 @@ class State:
             return self.provenance.get(key, NOTHING)
         return self.claims.get(key, NOTHING) if command == "claim" else key
 
+    @cached_property
     def tables(self) -> dict[str, list[str]]:
         """Template -> the lines that it gives."""
         found = {}
@@ -128,7 +129,7 @@ def list_moved(before: State, after: State) -> tuple[list[Sentence], int]:
     """The sentences and tables in which something prints otherwise, and how many cited values moved and print as before."""
     scans = load_document(after.context).all
     sentences = [sentence for scan in scans for sentence in moved_in(scan, before, after)]
-    then, now = before.tables(), after.tables()
+    then, now = before.tables, after.tables
     for place in sorted(then.keys() & now.keys()):
         gone, new = Counter(then[place]) - Counter(now[place]), Counter(now[place]) - Counter(then[place])
         if count := max(gone.total(), new.total()):

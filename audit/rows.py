@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from audit.alignment import NUMBER, Alignment, places_of, plain
@@ -38,14 +38,15 @@ class Row:
 
 def align_rows(found: Alignment, rows: Iterable[Row]) -> list[Row]:
     """Account for the rows of one generated table, each whole, else by its run of numbers and verdicts; the rows that stand nowhere."""
-    lost, late, near = [], [], None
-    for row in sorted(rows, key=lambda row: len(row.bones), reverse=True):
+    lost, late, placed, listed = [], [], {}, list(rows)
+    for number in sorted(range(len(listed)), key=lambda number: len(listed[number].bones), reverse=True):
+        row = listed[number]
         places = [place for page in found.pages for place in whole_places(found, page, row.bones)]
         if not places:
             (lost if row.sure else late).append(row)
             continue
-        near = near or places[0]
-        page, start, end = min(places, key=lambda place: (abs(place[0] - near[0]), abs(place[1] - near[1])))
+        page, start, end = min(places, key=lambda place: disorder(placed, number, place)) if len(places) > 1 else places[0]
+        placed[number] = page, start
         cover_bones(found, page, start, end)
     tokens = list(found.tokens(ROW_TOKEN))
     texts, taken = [token.text for token in tokens], bytearray(len(tokens))
@@ -57,6 +58,13 @@ def align_rows(found: Alignment, rows: Iterable[Row]) -> list[Row]:
             taken[place] = 1
             found.cover(tokens[place].page, tokens[place].start, tokens[place].end)
     return lost
+
+
+def disorder(placed: Mapping[int, tuple[int, int]], number: int, place: tuple[int, int, int]) -> tuple[int, int, int]:
+    """How many rows of the table, by their numbers, would stand on the wrong side of a row at a place, and how far that is from the first of them."""
+    wrong = sum((other > number) == (at < place[:2]) for other, at in placed.items())
+    page, start = next(iter(placed.values()), place[:2])
+    return wrong, abs(place[0] - page), abs(place[1] - start)
 
 
 def bones_of(page: Page) -> tuple[str, list[int]]:

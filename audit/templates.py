@@ -72,9 +72,8 @@ def missing(value: Any, place: str, name: str) -> Any:
     """What stands for an absent key: `is defined` may ask for it, every other use is refused with the nearest keys."""
     from jinja2 import StrictUndefined
 
-    nearest = ", ".join(get_close_matches(name, list(value) if isinstance(value, dict) else [], n=3, cutoff=0.3)) or "none"
-
     def refuse(_: object) -> Refusal:
+        nearest = ", ".join(get_close_matches(name, list(value) if isinstance(value, dict) else [], n=3, cutoff=0.3)) or "none"
         return Refusal("template", f"{place} has no {name}", observed=f"nearest: {nearest}", cure="correct the name")
 
     return StrictUndefined(name=name, exc=refuse)  # type: ignore[arg-type]

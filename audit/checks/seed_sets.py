@@ -64,16 +64,21 @@ def _runs(context: Context, seeds: set[int]) -> Iterator[tuple[str, str]]:
     history, logs, results = context.history, open_logs(context), context.config.paths.results
     committed = ((path, history.objects.blob(blob)) for path in history.paths_ever(results, ".json") for blob in history.versions(path))
     for path, data in [*context.record_bytes.items(), *committed]:
-        if not path.endswith(".run.json") and not seeds.isdisjoint(_seeds(data, path)):
-            yield from ((path, logged.commit) for logged in logs.naming(sha256_bytes(data)))
+        digest = sha256_bytes(data)
+        if not path.endswith(".run.json") and not seeds.isdisjoint(_seeds(context, data, digest)):
+            yield from ((path, logged.commit) for logged in logs.naming(digest))
             yield history.blob_id(data), ""  # git alone tells, where no log does
 
 
-def _seeds(data: bytes, path: str) -> list[int]:
-    try:
-        return list(parse_json(data, path)["provenance"]["seeds"])
-    except (Refusal, KeyError, TypeError):
-        return []
+def _seeds(context: Context, data: bytes, digest: str) -> list[int]:
+    """The seeds that a record names; each is parsed once a context, whoever shares a set."""
+    known: dict[str, list[int]] = context.__dict__.setdefault("_seeds_named", {})
+    if digest not in known:
+        try:
+            known[digest] = list(parse_json(data, digest)["provenance"]["seeds"])
+        except (Refusal, KeyError, TypeError):
+            known[digest] = []
+    return known[digest]
 
 
 def _finding(context: Context, registration: Registration, what: str, expected: str, observed: str, cure: str) -> Finding:

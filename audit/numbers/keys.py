@@ -62,12 +62,12 @@ class Keys:
     def refuse_unknown(self, key: str, place: str) -> Refusal:
         """Why a key names no quantity: its record is absent, it ends above one, or nothing has that name."""
         name, _, path = key.partition(".")
+        if path and name in self.records and self.records[name] is None:
+            what = f"key {key!r} needs a record that is absent or unreadable"
+            return Refusal(place, what, observed=self.paths[name], cure="rerun the stage that writes it")
         nearest = f"nearest keys: {', '.join(self.nearest(key)) or 'none'}"
         if name not in self.records or not path:
             return Refusal(place, f"no value for key {key!r}", observed=nearest, cure="correct the key")
-        if self.records[name] is None:
-            what = f"key {key!r} needs a record that is absent or unreadable"
-            return Refusal(place, what, observed=self.paths[name], cure="rerun the stage that writes it")
         try:
             find_quantity(self.records[name], path, place)
             what = f"no quantity at key {path!r}"
@@ -76,7 +76,16 @@ class Keys:
         return Refusal(place, what, observed=nearest, cure="correct the key, or rerun the stage that writes it")
 
     def nearest(self, key: str) -> list[str]:
-        """The keys most like a mistyped one: by their letters, and those that end in the same name."""
+        """The keys most like a mistyped one: by their letters, and those that end in the same name; looked for once, a tenth of a second each."""
+        if key not in self._nearest:
+            self._nearest[key] = self._look_for(key)
+        return self._nearest[key]
+
+    @cached_property
+    def _nearest(self) -> dict[str, list[str]]:
+        return {}
+
+    def _look_for(self, key: str) -> list[str]:
         leaf = key.rpartition(".")[2]
         close = get_close_matches(key, list(self.quantities), n=SHOWN, cutoff=0.6)
         namesakes = get_close_matches(key, [other for other in self.quantities if other.rpartition(".")[2] == leaf], n=SHOWN, cutoff=0)

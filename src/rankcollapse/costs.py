@@ -13,6 +13,8 @@ from rankcollapse.drivers import control_closely, drive_closely, leave_intact
 from rankcollapse.engine import Fork, Run
 from rankcollapse.params import ROLES, Params, Scale, SeedSets, load_params
 from rankcollapse.plan import PROCESSORS, count_bytes, count_flops, setting_of, stack_bytes
+from rankcollapse.spectral_arms import Arm, list_arms, list_caps, make_runs
+from rankcollapse.spectral_tests import PLAIN
 from rankcollapse.tables import control, drive, warm_up, warmed
 from rankcollapse.treatments import Site, accompany, arms_of, is_switch, pauses, replay, treat
 
@@ -81,6 +83,18 @@ def list_bursts(seeds: Mapping[str, int], scale: Scale) -> list[Table]:
     return tables
 
 
+def list_spectral(seeds: Mapping[str, int], scale: Scale) -> list[Table]:
+    """Development and the arms of the study of attention's spectra, at the lowest rate of its grid."""
+    plan, own = scale.spectral, range(seeds["attention"])
+    tried = [run for place, rate in enumerate(plan.rates, 1) for run in make_runs(f"rate_{place}", Arm(), rate, own, scale, foretold=False)]
+    capped = [run for name, arm in list_caps(plan).items() for run in make_runs(name, arm, plan.rates[0], own, scale, foretold=False)]
+    arms = [
+        run for name, arm in list_arms(plan).items()
+        for run in make_runs(name, arm, plan.rates[0], range(seeds["spectral"] if name == PLAIN else min(plan.few, seeds["spectral"])), scale, name == PLAIN)
+    ]  # fmt: skip
+    return [Table("spectral development", plan.role, [*tried, *capped]), Table("spectral", plan.role, arms)]
+
+
 def list_study(scale: Scale, seeds: Mapping[str, int]) -> list[Table]:
     """Every table of the whole study, for so many seeds in each set, if every collapse settles in the middle of its hold."""
     tables = []
@@ -89,7 +103,7 @@ def list_study(scale: Scale, seeds: Mapping[str, int]) -> list[Table]:
         for name in scale.arms:
             tables += list_set(name, role, seeds[name], scale)
         tables.append(Table("intact", role, leave_intact(range(seeds["intact"]), scale)))
-    return [*tables, *list_bursts(seeds, scale)]
+    return [*tables, *list_bursts(seeds, scale), *list_spectral(seeds, scale)]
 
 
 def count_steps(tables: list[Table]) -> int:

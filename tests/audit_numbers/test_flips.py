@@ -17,14 +17,19 @@ from audit.checks.verdicts import check as check_verdicts
 from audit.context import Context
 from audit.document import load_document
 from audit.pdf import extract_text
-from audit.render import Generated, generate
-from audit.reread import State, list_moved
+from audit.render import Generated, build_definitions, generate
+from audit.reread import State, lines_of, list_moved
 from audit.verdict import reading_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ("met", "missed", "undecided")
 LEAST = 6
 """Words of a branch that is looked for in the PDF, and branches that have to be found."""
+READ = ("history", "parameters", "pipeline", "record_bytes", "registrations", "run_log_bytes", "run_logs", "seals", "outcomes")
+"""What the repository on disk says, whatever its records are changed to in memory."""
+KEPT = ("_logs", "_orders")
+"""What follows from files and history alone, and takes long."""
+PREDICTIONS = "manuscript/tables/predictions.tex.j2"
 COPIED = ("audit.toml", "params.yaml", "manuscript", "results", "prereg")
 
 
@@ -34,10 +39,17 @@ def honest() -> Context:
     return Context.open(ROOT)
 
 
+@cache
+def as_it_is() -> State:
+    """What the manuscript prints from the records as they are."""
+    return State(honest())
+
+
 def altered(records: dict[str, Any]) -> Context:
     """The repository with other records."""
     made = Context(ROOT, honest().config)
-    made.__dict__.update(records=records, history=honest().history, _document=load_document(honest()))
+    made.__dict__.update({name: getattr(honest(), name) for name in READ}, records=records, _document=load_document(honest()))
+    made.__dict__.update({name: honest().__dict__.setdefault(name, {}) for name in KEPT})
     return made
 
 
@@ -48,7 +60,9 @@ def verdict_uses() -> list[str]:
 
 def flip(flips: dict[str, str]) -> Context:
     """The repository after these predictions (`registration.prediction`) came out so, as the evaluation would have recorded it."""
-    records = copy.deepcopy(honest().records)
+    records = dict(honest().records)
+    for path in {honest().config.records[key.partition(".")[0]] for key in flips}:
+        records[path] = copy.deepcopy(records[path])
     for key, word in flips.items():
         registration, _, prediction = key.partition(".")
         record = records[honest().config.records[registration]]
@@ -62,7 +76,7 @@ def flip(flips: dict[str, str]) -> Context:
 
 def others(key: str) -> list[str]:
     """The verdicts that a prediction did not get."""
-    return [word for word in WORDS if word != State(honest()).words[key]]
+    return [word for word in WORDS if word != as_it_is().words[key]]
 
 
 FLIPS = [(key, word) for key in verdict_uses() for word in others(key)]
@@ -79,23 +93,38 @@ def test_the_manuscript_shows_every_verdict_and_binds_sentences() -> None:
 @pytest.mark.parametrize(("key", "word"), FLIPS)
 def test_a_flipped_verdict_changes_every_sentence_that_hangs_on_it(key: str, word: str) -> None:
     """Each `\\verdict` and `\\ifverdict` of it reads otherwise, the macro has the word, and the table of predictions its row."""
-    before, after = State(honest()), State(flip({key: word}))
+    before, after = as_it_is(), State(flip({key: word}))
     sentences, _ = list_moved(before, after)
     moved = [sentence for sentence in sentences if any(move.what == key for move in sentence.moved)]
     places = {use.place for use in load_document(honest()).uses() if use.key == key and use.command in ("verdict", "ifverdict")}
     assert len(moved) <= len(places) and moved
     back = {sentence.place: sentence.text for sentence in list_moved(after, before)[0]}
     assert all(back[sentence.place] != sentence.text for sentence in moved)
-    files = generate(after.context).files
-    assert rf"\@namedef{{audit@verdict@{key}}}{{{word}}}".encode() in files["macros.tex"]
+    definitions = build_definitions(after.context, load_document(after.context), after.keys, set())
+    assert_printed(definitions, "\n".join(after.tables[PREDICTIONS]), key, word)
+
+
+@pytest.mark.parametrize(("key", "word"), FLIPS[:4])
+def test_generated_files_are_those_definitions_and_tables(key: str, word: str) -> None:
+    """What is looked at above for each flip is what `audit render` writes."""
+    after = State(flip({key: word}))
+    files = {name: data.decode() for name, data in generate(after.context).files.items()}
+    assert build_definitions(after.context, load_document(after.context), after.keys, set()) in files["macros.tex"]
+    assert after.tables[PREDICTIONS] == lines_of(files["predictions.tex"].encode())
+    assert_printed(files["macros.tex"], files["predictions.tex"], key, word)
+
+
+def assert_printed(macros: str, predictions: str, key: str, word: str) -> None:
+    """The macro of a prediction has the word, and its row in the table ends with it."""
+    assert rf"\@namedef{{audit@verdict@{key}}}{{{word}}}" in macros
     registration, _, prediction = key.partition(".")
-    table = [line for line in rows_of(files["predictions.tex"], registration) if re.match(rf"{prediction}\*? &", line)]
+    table = [line for line in rows_of(predictions, registration) if re.match(rf"{prediction}\*? &", line)]
     assert table and table[0].split("\\\\")[0].strip().endswith(word)
 
 
-def rows_of(table: bytes, registration: str) -> list[str]:
+def rows_of(table: str, registration: str) -> list[str]:
     """The lines of one registration in the table of predictions."""
-    return table.decode().partition(rf"\textbf{{{registration}}}")[2].partition(r"\textbf{")[0].splitlines()
+    return table.partition(rf"\textbf{{{registration}}}")[2].partition(r"\textbf{")[0].splitlines()
 
 
 @pytest.mark.parametrize("key", sorted({use.key for use in load_document(honest()).uses() if use.command == "ifverdict"}))
@@ -128,7 +157,7 @@ def test_the_reading_fixed_in_advance_follows_the_verdicts() -> None:
     """The paragraph below the table of predictions is the registered one for these verdicts, whichever they are."""
     found = {}
     for flips in ({}, {"pilot.P1": "met"}, {"pilot.P1": "met", "pilot.P3": "missed"}, {"pilot.P3": "missed"}):
-        table = "\n".join(rows_of(generate(flip(flips)).files["predictions.tex"], "pilot"))
+        table = "\n".join(rows_of(generate(flip(flips)).files["predictions.tex"].decode(), "pilot"))
         found[str(flips)] = re.search(r"Reading fixed in advance\.\} (.*)\} \\\\", table)[1]  # type: ignore[index]
     texts = {reading.text for reading in honest().registrations["pilot"].readings}
     assert set(found.values()) == texts and len(found) == len(texts)

@@ -18,7 +18,7 @@ def run(title: str, *stages: str) -> Step:
     """Stages with what they need, committed."""
 
     def step(repository: Repository) -> None:
-        repository.must("dvc", "repro", *stages)
+        repository.reproduce(*stages)
         repository.commit(title)
 
     return step
@@ -47,8 +47,7 @@ COURSE: Sequence[Step] = (
     run("Main", *cells("intact"), "summary@main", "thresholds"),
     *map(seal, SHARED),
     run("Forecasts of the replication", "forecast"),
-    run("Switches of the replication", *cells("switch", "replication")),
-    run("Tests", "path_tests", "development_readings", "spectral_development", "power"),
+    run("Tests", *cells("switch", "replication"), "path_tests", "development_readings", "spectral_development", "power"),
     seal("burst-1"),
     seal("spectral-1"),
     run("Forecasts of the bursts", "burst_forecast"),

@@ -18,6 +18,7 @@ from registrations import scale_down
 from ruamel.yaml import YAML
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+QUICK_DVC = Path(__file__).resolve().parent / "quick_dvc.py"
 TEX = all(shutil.which(program) for program in ("latexmk", "pdflatex", "pdftotext", "pdfinfo"))
 WITHOUT_TEX = "LaTeX is not installed: latexmk, pdflatex, pdftotext or pdfinfo is missing, so nothing of the PDF is tested"
 MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\.yaml$).*")
@@ -77,6 +78,10 @@ class Repository:
         done = subprocess.run(words, cwd=self.root, env=self.environment, capture_output=True, text=True, timeout=timeout, check=False)
         assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
         return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - begun)
+
+    def reproduce(self, *stages: str) -> Done:
+        """`dvc repro`, its lock file written quickly; it has to succeed."""
+        return self.must("python", str(QUICK_DVC), "repro", *stages)
 
     def must(self, *words: str) -> Done:
         """Run a program that has to succeed."""

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from course import SEALED, WHOLE
 from readme import marked
-from smoke import Repository, rewrite
+from smoke import QUICK_DVC, Repository, rewrite
 
+QUICKLY = f'dvc() {{ python "{QUICK_DVC}" "$@"; }};'
 LISTS = {"main": [11], "replication": [12], "bursts": [13], "spectral": [14]}
 OUTCOMES = {"bursts": "bursts/excursions", "spectral": "spectral/runs"}
 """Where the seeds of a set stand that has no switches."""
@@ -18,7 +19,7 @@ def test_another_seed_set_is_exploratory(repository: Repository) -> None:
     """`dvc exp run -S` as the README has it, as far as main's summary, judges nothing, is listed, and leaves what is committed."""
     before, head = repository.tracked(), repository.git("rev-parse", "HEAD")
     run, show = marked("run: smoke exp")[0].commands
-    done = repository.must("bash", "-c", f"{run} evaluate@design")
+    done = repository.must("bash", "-c", f"{QUICKLY} {run} evaluate@design")
     assert "design: not evaluated here (seed_sets.main is [11], registered for 'design')" in done.out
     record = json.loads(repository.read("results/evaluate/design.json"))
     assert record["evaluated"] is False and {row["verdict"] for row in record["predictions"]} == {"not evaluated here"}
@@ -48,7 +49,7 @@ def test_whole_study_on_lists_of_seeds(made: Repository, tmp_path: Path) -> None
     study = made.copy(tmp_path / "study")
     rewrite(study, "params.yaml", lambda params: params["seed_sets"].update(LISTS))
     study.commit("Lists of seeds")
-    done = study.must("dvc", "repro", *WHOLE)
+    done = study.reproduce(*WHOLE)
     assert "Running stage 'switch@replication-deep'" in done.out and "Running stage 'calibrate'" not in done.out
     for name in SEALED:
         record = json.loads(study.read(f"results/evaluate/{name}.json"))

@@ -177,3 +177,12 @@ def test_drawn_maps(drawn):
         assert strong.malignant_share.value == strong.modes.malignant.value / 6
     assert all(curves[rank, 1, False].points[1].malignant_share.value == 1 for rank in (2, 32))
     assert curves[32, 8, False].points[1].malignant_share.value < 1
+
+
+def test_drawn_norms(drawn):
+    """Of each shape, a share that more power iterations on the same matrices make smaller."""
+    for shape, (rows, columns) in drawn_maps.SHAPES.items():
+        found = [row for row in drawn.norms if row.name.rpartition("_")[0] == shape]
+        assert [(row.name, row.rows, row.columns) for row in found] == [(f"{shape}_{steps}", rows, columns) for steps in drawn_maps.ITERATIONS]
+        short = [row.short.value for row in found]
+        assert 1 > short[0] and short == sorted(short, reverse=True) and len(set(short)) == len(short) and short[-1] > 0

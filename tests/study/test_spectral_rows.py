@@ -78,7 +78,21 @@ def runs() -> SpectralRuns:
     return SpectralRuns(provenance=provenance("spectral"), depth=2, top=1, random_sec=plain(0.4), unigram=5.5, extra={"adamw2": plain(0.1)}, runs=(read, broken))
 
 
-@pytest.mark.parametrize("record", [runs(), DrawnMaps(provenance=provenance("drawn"), sparse=0.1, low_rank=0.1, curves=(curve(),))], ids=lambda one: one.kind)
+def drawn() -> DrawnMaps:
+    """One curve, and the shortfalls of one shape."""
+    return DrawnMaps(
+        provenance=provenance("drawn"), sparse=0.1, low_rank=0.1, curves=(curve(),), norms=spectral_rows.norm_rows("wide", 4, 6, [1, 3], [0.25, 0.125])
+    )
+
+
+def test_a_shortfall():
+    """Each under the name of its shape and iterations."""
+    found = drawn().norms
+    assert [(row.name, row.iterations, row.short.value) for row in found] == [("wide_1", 1, 0.25), ("wide_3", 3, 0.125)]
+    assert {(row.rows, row.columns) for row in found} == {(4, 6)}
+
+
+@pytest.mark.parametrize("record", [runs(), drawn()], ids=lambda one: one.kind)
 def test_records_survive_being_written(record):
     """Written and read again they are the same, what was not read is absent; an unknown key is refused."""
     written = json.loads(record_bytes(record))

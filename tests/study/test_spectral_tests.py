@@ -69,7 +69,8 @@ def test_what_forewarns_is_fixed_in_advance():
     found = judge_rows(plain_arm(fell, {name: values for name in names}))
     higher = {name for name in names if score(found, name)[0] == 1.0}
     assert higher == {"sec_max", "sec_mean", "sigma_max", "logit_max", "gradient_norm"}
-    assert {found.warned.readings[name].sign for name in higher} == {"higher"} and all(score(found, name) == (0.0, 1.0) for name in set(names) - higher)
+    assert {name for name in names if found.warned.readings[name].sign == "higher"} == higher
+    assert all(score(found, name) == (0.0, 1.0) and found.warned.readings[name].sign == "lower" for name in set(names) - higher)
     assert set(found.warned.readings) == {*TRAJECTORY, *FORETOLD}
 
 
