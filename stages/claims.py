@@ -18,7 +18,7 @@ from rankcollapse.path_tests import claim_quantities
 from rankcollapse.records_pure import Pure
 from rankcollapse.records_readings import Synthetic
 from rankcollapse.records_results import Summary
-from rankcollapse.records_spectral import DrawnMaps, SpectralResults
+from rankcollapse.records_spectral import DrawnMaps, SpectralResults, SpectralRuns
 from rankcollapse.records_tests import MainThresholds, PathTests
 from rankcollapse.spectral_claims import claim_quantities as spectral_quantities
 from rankcollapse.stage import CALIBRATION, load_calibration, load_roles, open_gate, run_stage
@@ -26,7 +26,7 @@ from rankcollapse.stage import CALIBRATION, load_calibration, load_roles, open_g
 MAIN, REPLICATION = Path("results/summary/main.json"), Path("results/summary/replication.json")
 TESTS, BURSTS, THRESHOLDS = Path("results/tests/path.json"), Path("results/bursts/tests.json"), Path("results/thresholds/main.json")
 SYNTHETIC, PURE = Path("results/synthetic/curve.json"), Path("results/pure/pure.json")
-ATTENTION, DRAWN = Path("results/spectral/tests.json"), Path("results/spectral/drawn.json")
+ATTENTION, DRAWN, RUNS = (Path(f"results/spectral/{name}.json") for name in ("tests", "drawn", "runs"))
 CELLS = [Path(f"results/{stage}/{role}.json") for stage in ("checks", "intact") for role in ROLES]
 SEED = 0
 """Of the permutations where there are too many orders to go through."""
@@ -36,13 +36,13 @@ def body() -> None:
     """Judge the claims."""
     params, registrations = load_params(), dict.fromkeys(name.partition(".")[0] for name in needed_verdicts())
     judged = {name: Path(f"results/evaluate/{name}.json") for name in registrations}
-    records = [CALIBRATION, *CELLS, MAIN, REPLICATION, TESTS, BURSTS, THRESHOLDS, SYNTHETIC, PURE, ATTENTION, DRAWN]
-    run = open_gate("claims", params, None, [*records, *judged.values()], ("branches",))
+    records = [CALIBRATION, *CELLS, MAIN, REPLICATION, TESTS, BURSTS, THRESHOLDS, SYNTHETIC, PURE, ATTENTION, DRAWN, RUNS]
+    run = open_gate("claims", params, None, [*records, *judged.values()], ("branches", "rules"))
     path = claim_quantities(read_model(PathTests, TESTS), read_model(MainThresholds, THRESHOLDS), params.chosen.branches.switch_steps)
     sources = Sources(
         load_calibration(), load_roles(Checks, "checks"), load_roles(Intact, "intact"), read_model(Summary, MAIN), read_model(Summary, REPLICATION),
         path, burst_quantities(read_model(BurstTests, BURSTS)), read_model(Synthetic, SYNTHETIC), read_model(Pure, PURE),
-        spectral_quantities(read_model(SpectralResults, ATTENTION), read_model(DrawnMaps, DRAWN)),
+        spectral_quantities(read_model(SpectralResults, ATTENTION), read_model(DrawnMaps, DRAWN), read_model(SpectralRuns, RUNS), params.chosen),
     )  # fmt: skip
     verdicts = {f"{name}.{row['id']}": row["verdict"] for name, place in judged.items() for row in read_json(place)["predictions"]}
     run.finish(judge_claims(run.provenance, gather_claims(sources), verdicts, np.random.default_rng(SEED)), "results/claims.json")

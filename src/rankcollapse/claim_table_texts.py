@@ -16,7 +16,7 @@ NONE = 1e-6
 """Relative residual that stands for virtually no distinction, and for next to nothing elsewhere."""
 
 GEOMETRY = (
-    Claim("T01", "opening", "Y", "attention alone takes all tokens to one and the same point", value(f"{ALONE}.eighth", "<=", NONE)),
+    Claim("T01", "opening", "Y", "attention alone takes all tokens to one and the same point (random weights)", value(f"{ALONE}.eighth", "<=", NONE)),
     Claim("T02", "geometry", "Y", "attention maps are row-stochastic: rows sum to one", value("pure.hull.row_error", "<=", NONE)),
     Claim("T03", "geometry", "Y", "conv(X') lies in conv(X W_V), without and with a causal mask",
           both(value("pure.hull.full.excess", "<=", NONE), value("pure.hull.causal.excess", "<=", NONE))),
@@ -34,9 +34,9 @@ THEOREM = (
     Claim("T10", "theorem", "Y", "residual below c alpha^(2^l) as an upper bound, by the theorem's own",
           both(value("pure.slope.last", ">=", 2), value("pure.slope.least_margin", ">=", 0)), ("pure.slope.most_margin",)),
     Claim("T11", "theorem", "Y", "bounded spectral norms are enough for the decay", value("pure.skip.sharp_residual", "<=", NONE)),
-    Claim("T12", "theorem", "Y", "the attention map goes to the uniform one", value("pure.hull.map_error", "<=", NONE)),
+    Claim("T12", "theorem", "Y", "the attention map goes to the uniform one (random weights)", value("pure.hull.map_error", "<=", NONE)),
     Claim("T13", "theorem", "Y", "a uniform map takes the residual to zero in one layer", value("pure.causal.unmasked", "<=", NONE)),
-    Claim("T14", "theorem", "Y", "by layer 6 to 8 virtually no distinction, whatever the length",
+    Claim("T14", "theorem", "Y", "by layer 6 to 8 virtually no distinction, whatever the length (random weights)",
           both(value(f"{ALONE}.sixth", "<=", NONE), value(f"{ALONE}.eighth", "<=", NONE)), (f"{ALONE}.zero_from",)),
     Claim("T15", "theorem", "P", "the same in causal networks, as the models are that it names", value(f"{CAUSAL}.eighth", "<=", NONE),
           ("pure.causal.random_ratio",)),
@@ -62,8 +62,8 @@ MLP = (
           both(*(value(f"pure.mlp.{kind}.line_rank", ">", 1.01) for kind in ("gelu", "swiglu")))),
     Claim("T25", "MLP", "Y", "an MLP separates tokens that have become the same",
           Not(both(*(value(f"pure.mlp.{kind}.same", "<=", NONE) for kind in ("gelu", "swiglu"))))),
-    Claim("T26", "MLP", "Y", "alternating with an MLP (GELU) prevents the collapse", value("pure.collapse.gelu.full.last", ">", NONE)),
-    Claim("T27", "MLP", "Y", "alternating with an MLP (SwiGLU) prevents it", value("pure.collapse.swiglu.full.last", ">", NONE)),
+    Claim("T26", "MLP", "Y", "alternating with an MLP (GELU) prevents the collapse (no mask)", value("pure.collapse.gelu.full.last", ">", NONE)),
+    Claim("T27", "MLP", "Y", "alternating with an MLP (SwiGLU) prevents it (no mask)", value("pure.collapse.swiglu.full.last", ">", NONE)),
 )  # fmt: skip
 ARCHITECTURE = (
     Claim("T28", "design", "Y", "pre-norm keeps the rank over hundreds of layers",
@@ -74,7 +74,7 @@ ARCHITECTURE = (
           ("pure.collapse.deep.post.full.zero_from", "pure.collapse.deep.post.causal.zero_from")),
     Claim("T30", "design", "N", "Gemma 2 and Qwen 2.5 normalise queries and keys",
           missing="a fact about published models, which no run can show: their code or reports"),
-    Claim("T31", "design", "N", "query-key normalisation prevents sudden drops of entropy", missing=TRAINED),
+    Claim("T31", "design", "N", "query-key normalisation prevents sudden drops of entropy", missing="such networks read while they train; of those trained here only last states were read"),
     Claim("T32", "design", "Y", "attention has one third of the weights, the MLP two thirds",
           both(*(value(f"pure.mlp.{kind}.share", "in", (0.32, 0.345)) for kind in ("gelu", "swiglu")))),
     Claim("T33", "design", "N", "this share balances routing and transformation", missing="networks trained at other shares"),
@@ -84,7 +84,7 @@ DEMONSTRATION = (
     Claim("T35", "script", "Y", "that rank is one of tokens, not of rounding", value("pure.demonstration.four_at_floor", "==", 0),
           ("pure.demonstration.residual_four", "pure.demonstration.apart_four", "pure.demonstration.numbers")),
     Claim("T36", "script", "Y", "the transformer's rank is stable over its layers", value("pure.demonstration.block_kept", ">=", 0.8)),
-    Claim("T37", "script", "Y", "it is stable at arbitrary depth", value("pure.demonstration.later_kept", ">=", 0.8), ("pure.demonstration.later",)),
+    Claim("T37", "script", "Y", "it is stable at arbitrary depth (to the depth tried)", value("pure.demonstration.later_kept", ">=", 0.8), ("pure.demonstration.later",)),
 )  # fmt: skip
 TUTORIAL = (*GEOMETRY, *THEOREM, *SKIP, *MLP, *ARCHITECTURE, *DEMONSTRATION)
 """All of the text on pure attention, in the order of their ids."""
@@ -92,23 +92,26 @@ READ, SURVIVED = "attention.warned.readings", "attention.survival.adamw.survived
 NOTE = (
     Claim("N1", "C1", "Y", "sparse maps that are not low-rank are benign: one network with such maps that learns",
           Found(Comparison("attention.maps.benign_survived", ">", 0)), ("attention.maps.benign_fell",)),
-    Claim("N2", "C2", "P", "malignant collapse is what crashes: its share of the maps tells the runs that fell",
-          Where((Events("mixed", Comparison(SURVIVED), (None,)), value("attention.malignant.auc", ">=", 0.7), value("attention.malignant.p", "<=", 0.05))),
+    Claim("N2", "C2", "P", "malignant collapse is what crashes: its share of the maps tells the runs",
+          Where((value("attention.crashed", ">", 0), value("attention.malignant.auc", ">=", 0.7), value("attention.malignant.p", "<=", 0.05))),
           ("attention.maps.malignant_fell", "attention.maps.malignant_survived")),
     Claim("N3", "C3", "N", "the concentration of the query-key product is the cause",
           missing="an intervention: the spectrum held, or concentrated, with all else as it was"),
-    Claim("N4", "predictor", "P", "SEC tells the runs that crash; here before they do, at one learning rate", Registered("spectral-1.W1", "met"),
+    Claim("N4", "predictor", "P", "SEC tells the runs that crash; here, beforehand, those that will not learn", Registered("spectral-1.W1", "met"),
           (f"{READ}.sec_mean.auc", f"{READ}.residual.auc")),
     Claim("N5", "predictor", "N", "crashed runs hold their energy in fewer than 10 directions", beside=("attention.random_sec",),
           missing="heads with many more directions: in a small one a product that has learnt nothing has no more"),
     Claim("N6", "theorem 1", "Y", "tokens and product of low rank, large singular values: maps sparse and low-rank",
           both(value("drawn.low_1.share", ">=", 0.95), value("drawn.low_1_causal.share", ">=", 0.95)),
           ("drawn.low_8.share", "drawn.full_1.share", "drawn.full_8.share")),
-    Claim("N7", "C4", "P", "capped by a ratio of spectral norms, AdamW needs no warm-up, with as good a loss",
+    Claim("N7", "C4", "P", "capped by a ratio of spectral norms, AdamW needs no warm-up, with as good a loss (one rate, an untuned warm-up)",
           both(Registered("spectral-1.S1", "met"), Registered("spectral-1.S2", "met")), ("attention.capped.survived", "attention.capped_below_warm_up", "attention.capped_below_lower")),
     Claim("N8", "remedy", "P", "two power iterations are enough for the norms (to a twentieth, from a cold start)",
           both(value("drawn.norms.narrow_2", "<=", 0.05), value("drawn.norms.wide_2", "<=", 0.05)), ("drawn.norms.narrow_3", "drawn.norms.wide_3")),
     Claim("N9", "C5", "N", "rank collapse of the activations is the wrong place to look", beside=(f"{READ}.rank.auc", f"{READ}.residual.auc"),
           missing="two interventions: one that moves the activations' rank and not the spectrum, one the other way"),
+    Claim("N10", "predictor", "Y", "in successful runs the energy stays distributed, unlike in those that fell",
+          Where((Events("mixed", Comparison(SURVIVED), (None,)), value("attention.sec_end.survived", "<", "attention.sec_end.fell"))),
+          ("attention.sec_end.survived", "attention.random_sec", "attention.entropy_end.survived", "attention.entropy_end.fell")),
 )  # fmt: skip
 """Those of the note on spectral energy; behind N6 and N8 stand drawn maps and matrices, the rest are trained networks."""

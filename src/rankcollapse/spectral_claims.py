@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from audit.records import Quantity
-from rankcollapse.records_spectral import DrawnMaps, SpectralResults
+from rankcollapse.params import Scale
+from rankcollapse.quantities import exact, trained
+from rankcollapse.records_spectral import DrawnMaps, SpectralResults, SpectralRuns
+
+ENDS = {"sec_end": "sec_mean", "entropy_end": "entropy_mean"}
+"""Of the plain arm's last measurements."""
 
 
-def claim_quantities(results: SpectralResults, drawn: DrawnMaps) -> dict[str, Quantity]:
+def end_quantities(results: SpectralResults, runs: SpectralRuns, scale: Scale) -> dict[str, Quantity]:
+    """Medians of what the plain arm ended with, of the runs that survived and of those that fell; 0 without values where there are none."""
+    plain, found = [row for row in runs.runs if row.arm == "adamw" and row.diverged_at is None], {}
+    lived = dict(zip([row.name for row in runs.runs if row.arm == "adamw"], results.survival["adamw"].survived.values or (), strict=True))
+    for name, reading in ENDS.items():
+        for fate, flag in (("survived", 1), ("fell", 0)):
+            values = [row.trajectory.extra[reading][-1] for row in plain if lived[row.name] == flag]
+            found[f"attention.{name}.{fate}"] = trained(values, scale, digits=3) if values else Quantity(value=0, digits=3, tolerance=0.0, values=())
+    return found
+
+
+def claim_quantities(results: SpectralResults, drawn: DrawnMaps, runs: SpectralRuns, scale: Scale) -> dict[str, Quantity]:
     """By key: results under the names of their record, drawn maps at the largest strength by the name of their curve, norms by name.
 
     An AUC without a pair is one half, and so is one of runs that no reading tells apart: what survived says which.
@@ -15,7 +31,8 @@ def claim_quantities(results: SpectralResults, drawn: DrawnMaps) -> dict[str, Qu
     maps = {f"attention.maps.{name}": own for name, own in results.maps.items()}
     shares = {f"drawn.{curve.name}.share": curve.points[-1].malignant_share for curve in drawn.curves}
     norms = {f"drawn.norms.{row.name}": row.short for row in drawn.norms}
-    return readings | maps | shares | norms | {
+    return readings | maps | shares | norms | end_quantities(results, runs, scale) | {
+        "attention.crashed": exact(sum(int(row.crashed.value) for row in results.survival.values())),
         "attention.malignant.auc": results.malignant.auc, "attention.malignant.p": results.malignant.p, "attention.random_sec": results.random_sec,
         "attention.survival.adamw.survived": results.survival["adamw"].survived, "attention.capped.survived": results.capped.survived,
         "attention.capped_below_warm_up": results.capped_below_warm_up, "attention.capped_below_lower": results.capped_below_lower,

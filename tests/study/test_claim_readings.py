@@ -10,7 +10,8 @@ import pytest
 from made_bursts import CALIBRATION as ROLE_CALIBRATION
 from made_bursts import judge_world, provenance
 from made_pure import pure_record
-from made_spectral import drawn_maps, spectral_results
+from made_spectral import drawn_maps, spectral_results, spectral_runs
+from one_set import SCALE
 
 from audit.quantities import summary_fault
 from audit.records import Quantity, Refusal
@@ -103,7 +104,7 @@ def sources():
     return Sources(
         calibration_of(), {role: checks_of(role) for role in ROLES}, {role: intact_of(role) for role in ROLES},
         summary_of("main"), summary_of("replication"), path, claim_quantities(judge_world()), synthetic_of(), pure_record(),
-        spectral_quantities(spectral_results(), drawn_maps()),
+        spectral_quantities(spectral_results(), drawn_maps(), spectral_runs(), SCALE),
     )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pytest
 from made_pure import pure_record
-from made_spectral import drawn_maps, spectral_results
+from made_spectral import drawn_maps, spectral_results, spectral_runs
+from one_set import SCALE
 from test_claims import draw, judged, reachable, world
 
 from audit.records import Quantity, Refusal
@@ -86,7 +87,7 @@ def test_a_missing_reading_is_named():
         judge_claims(pure_record().provenance, short, {name: "met" for name in needed_verdicts()}, np.random.default_rng(0))
 
 
-SPECTRAL = claim_quantities(spectral_results(), drawn_maps())
+SPECTRAL = claim_quantities(spectral_results(), drawn_maps(), spectral_runs(), SCALE)
 MET = {name: "met" for name in needed_verdicts(NOTE)}
 
 
@@ -115,12 +116,14 @@ def test_the_note_on_made_up_records():
     assert found["N1"] == found["N4"] == found["N6"] == found["N7"] == "holds" and found["N8"] == "does not hold"
     assert found["N3"] == found["N5"] == found["N9"] == "not testable" and found["N2"] == "does not hold"
     assert judge_note("N2", **{"attention.malignant.p": 0.04}).verdict == "holds"
+    assert judge_note("N2", **{"attention.malignant.p": 0.04, "attention.crashed": 0}).verdict == "undecided"
+    assert found["N10"] == "holds" and judge_note("N10", **{"attention.sec_end.survived": 0.9}).verdict == "does not hold"
     assert judge_note("N1", **{"attention.maps.benign_survived": 0.0}).verdict == "undecided"
     assert judge_note("N7", MET | {"spectral-1.S2": "missed"}).verdict == "does not hold"
 
 
 def test_without_both_fates_modes_say_nothing():
     """Where every network learns, the share of malignant maps tells nothing apart."""
-    lived = claim_quantities(spectral_results(("learns",) * 6), drawn_maps())
+    lived = claim_quantities(spectral_results(("learns",) * 6), drawn_maps(), spectral_runs(("learns",) * 6), SCALE)
     row = judge_claim(NOTE[1], Readings(lived, MET, np.random.default_rng(0)))
     assert row.verdict == "undecided" and lived["attention.malignant.auc"].value == 0.5
