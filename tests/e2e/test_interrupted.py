@@ -14,7 +14,7 @@ from course import WHOLE
 from safetensors.torch import load_file
 from smoke import Repository
 
-from rankcollapse.checkpoint import load_states, save_states
+from rankcollapse.checkpoint import BESIDE, load_states, save_states
 
 STAGE, RECORD = "branch@main-deep", "results/branch/main-deep.json"
 RESUME = ("python", "-m", "stages.branch", "main", "deep")
@@ -43,7 +43,7 @@ def interrupt_training(repository: Repository) -> str:
 def halve(checkpoint: Path) -> None:
     """Halve the weights of every network in a checkpoint."""
     states, note = load_states(checkpoint)
-    beside = {name: tensor for name, tensor in load_file(checkpoint).items() if name.startswith("directions")}
+    beside = {name: tensor for name, tensor in load_file(checkpoint).items() if name.startswith(BESIDE)}
     save_states(checkpoint, {name: replace(state, weights=state.weights / 2) for name, state in states.items()}, note, beside)
 
 

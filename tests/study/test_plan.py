@@ -79,7 +79,7 @@ def test_the_plan_of_a_scale(name, tmp_path, monkeypatch):
     write_registrations(params)
     page = costs.plan_study(params).splitlines()
     scale, seeds = params.chosen, {kind: costs.seeds_of(params, kind) for kind in costs.SETS}
-    sizes = {"smoke": (1, 1, 2, 1, 1, 1), "laptop": (3, 3, 4, 5, 4, 3), "paper": (3, 5, 5, 8, 2, 3)}[name]
+    sizes = {"smoke": (1, 1, 2, 1, 1, 1, 2, 3), "laptop": (3, 3, 4, 5, 4, 3, 6, 9), "paper": (3, 5, 5, 8, 2, 3, 6, 12)}[name]
     assert tuple(seeds.values()) == sizes and page[0].endswith(f"seeds: {', '.join(f'{kind} {number}' for kind, number in seeds.items())}")
     tables = costs.list_study(scale, seeds)
     rows = [(line[:22].strip(), *line[22:].split()) for line in page[3 : 3 + len(tables)]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -19,7 +20,11 @@ from rankcollapse.experiments_spectral import develop_spectral, run_spectral
 from rankcollapse.records_spectral import DrawnMaps, SpectralChoice, SpectralResults, SpectralRow, SpectralRuns
 from rankcollapse.spectral_arms import list_arms
 from rankcollapse.spectral_tests import FORETOLD, TRAJECTORY, choose_cap, choose_rate, judge_spectral, last_loss, survival_of
-from stages import drawn_maps
+
+STAGE = spec_from_file_location("stage_of_drawn_maps", Path(__file__).parents[2] / "stages" / "drawn_maps.py")
+drawn_maps = module_from_spec(STAGE)  # as a file: the package `stages`, once imported, is a foreign one to the gates of other tests' projects
+STAGE.loader.exec_module(drawn_maps)
+
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 PLAN = TINY.spectral.model_copy(update={"logit_limit": 1.0})

@@ -11,6 +11,7 @@ from test_ramp_summary import ramp
 from audit.records import Quantity, record_bytes
 from rankcollapse import quantity_forms, reading_summary
 from rankcollapse.arm_records import Dip
+from rankcollapse.claim_table import CLAIMS
 from rankcollapse.claims import needed_readings
 from rankcollapse.evidence import Readings as Found
 from rankcollapse.records_results import Summary, gather
@@ -162,7 +163,7 @@ def split(key: str) -> tuple[str, str]:
 def test_every_key_of_the_claims_is_there(summary):
     """But for what other records hold, and times of what did not recover."""
     trees = {name: gather(getattr(summary, name)) for name in ("shallow", "deep", "both")}
-    wanted = [split(key) for key in needed_readings() if not key.startswith(ELSEWHERE) and not key.endswith(".rho_over_main.shallow")]
+    wanted = [split(key) for key in needed_readings(CLAIMS) if not key.startswith(ELSEWHERE) and not key.endswith(".rho_over_main.shallow")]
     absent = [f"{role}.{key}" for role, key in wanted if key not in trees[role] and not key.endswith("T_recovered")]
     assert absent == [f"{role}.{key}" for role, key in wanted if key.startswith("recovered.") and key not in trees[role]]
     assert len(wanted) > 150
