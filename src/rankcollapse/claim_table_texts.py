@@ -104,7 +104,7 @@ NOTE = (
     Claim("N6", "theorem 1", "Y", "tokens and product of low rank, large singular values: maps sparse and low-rank",
           both(value("drawn.low_1.share", ">=", 0.95), value("drawn.low_1_causal.share", ">=", 0.95)),
           ("drawn.low_8.share", "drawn.full_1.share", "drawn.full_8.share")),
-    Claim("N7", "C4", "P", "capped by a ratio of spectral norms, AdamW needs no warm-up, with as good a loss (one rate, an untuned warm-up)",
+    Claim("N7", "C4", "P", "capped, AdamW needs no warm-up, with as good a loss (one rate, an untuned warm-up)",
           both(Registered("spectral-1.S1", "met"), Registered("spectral-1.S2", "met")), ("attention.capped.survived", "attention.capped_below_warm_up", "attention.capped_below_lower")),
     Claim("N8", "remedy", "P", "two power iterations are enough for the norms (to a twentieth, from a cold start)",
           both(value("drawn.norms.narrow_2", "<=", 0.05), value("drawn.norms.wide_2", "<=", 0.05)), ("drawn.norms.narrow_3", "drawn.norms.wide_3")),
