@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from rankcollapse.experiments_arms import treat_set
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, load_cell, record_path, run_stage
 
@@ -20,7 +20,7 @@ def body(name: str, role: str) -> None:
     calibration, drivers = getattr(load_calibration(), role), load_cell("collapse", name, role)
     record = treat_set(run.provenance, params.chosen, role, name, calibration, drivers, str(DATA), states, ends)
     run.finish(record, record_path("branch", name, role), outputs=[ends])
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

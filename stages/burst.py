@@ -8,7 +8,7 @@ from pathlib import Path
 from audit.records import read_model
 from rankcollapse.arm_records import Development
 from rankcollapse.experiments_bursts import burst_set
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, load_calibration, open_gate, run_stage
 
@@ -23,7 +23,7 @@ def body() -> None:
     calibration = getattr(load_calibration(), params.chosen.study.bursts.role)
     record = burst_set(run.provenance, params.chosen, calibration, read_model(Development, DEVELOPMENT), run.seeds, str(DATA), STATES)
     run.finish(record, "results/bursts/excursions.json", outputs=[STATES])
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

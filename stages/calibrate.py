@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rankcollapse.experiments import calibrate
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, open_gate, run_stage
 
@@ -17,7 +17,7 @@ def body() -> None:
     params = load_params()
     run = open_gate("calibrate", params, "calibration", [DATA, MANIFEST], PARTS)
     run.finish(calibrate(run.provenance, params.chosen, run.seeds, str(DATA)), CALIBRATION)
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rankcollapse.experiments_checks import check_set
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, check_role, load_calibration, open_gate, run_stage
 
@@ -17,7 +17,7 @@ def body(role: str) -> None:
     params = load_params()
     run = open_gate(f"checks@{check_role(role)}", params, "calibration", [DATA, MANIFEST, CALIBRATION], PARTS)
     run.finish(check_set(run.provenance, params.chosen, role, load_calibration(), run.seeds, str(DATA)), f"results/checks/{role}.json")
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from rankcollapse.experiments_drivers import drive_set
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, record_path, run_stage
 
@@ -19,7 +19,7 @@ def body(name: str, role: str) -> None:
     run = cell("collapse", params, name, role, [DATA, MANIFEST, CALIBRATION], PARTS)
     record = drive_set(run.provenance, params.chosen, role, load_calibration(), run.seeds, str(DATA), states)
     run.finish(record, record_path("collapse", name, role), outputs=[states])
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

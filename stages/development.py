@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from rankcollapse.experiments_bursts import develop
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, load_calibration, open_gate, run_stage
 
@@ -20,7 +20,7 @@ def body() -> None:
     run = open_gate("development", params, "development", [DATA, MANIFEST, CALIBRATION], PARTS)
     calibration = getattr(load_calibration(), params.chosen.study.bursts.role)
     run.finish(develop(run.provenance, params.chosen, calibration, run.seeds, str(DATA), STATES), "results/bursts/development.json", outputs=[STATES])
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rankcollapse.experiments_drivers import leave_set
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, check_role, load_calibration, open_gate, run_stage
 
@@ -18,7 +18,7 @@ def body(role: str) -> None:
     run = open_gate(f"intact@{check_role(role)}", params, "intact", [DATA, MANIFEST, CALIBRATION], PARTS)
     calibration = getattr(load_calibration(), role)
     run.finish(leave_set(run.provenance, params.chosen, role, calibration, run.seeds, str(DATA)), f"results/intact/{role}.json")
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from audit.records import read_model
 from rankcollapse.experiments_spectral import run_spectral
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.records_spectral import SpectralChoice
 from rankcollapse.stage import DATA, MANIFEST, load_manifest, open_gate, run_stage
@@ -22,7 +22,7 @@ def body() -> None:
     run = open_gate("spectral", params, "spectral", [DATA, MANIFEST, CHOICE], PARTS)
     choice, unigram = read_model(SpectralChoice, CHOICE), float(load_manifest().unigram_probe_loss.value)
     run.finish(run_spectral(run.provenance, params.chosen, choice, run.seeds, unigram, str(DATA)), "results/spectral/runs.json")
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

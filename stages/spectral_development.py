@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rankcollapse.experiments_spectral import develop_spectral
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.stage import DATA, MANIFEST, load_manifest, open_gate, run_stage
 
@@ -18,7 +18,7 @@ def body() -> None:
     run = open_gate("spectral_development", params, "attention", [DATA, MANIFEST], PARTS)
     unigram = float(load_manifest().unigram_probe_loss.value)
     run.finish(develop_spectral(run.provenance, params.chosen, run.seeds, unigram, str(DATA)), "results/spectral/development.json")
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from rankcollapse.experiments_arms import switch_set
-from rankcollapse.fanout import clear_checkpoints
+from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
 from rankcollapse.readings import open_reader
 from rankcollapse.stage import CALIBRATION, DATA, MANIFEST, cell, load_calibration, load_cell, record_path, run_stage
@@ -25,7 +25,7 @@ def body(name: str, role: str) -> None:
     reader = open_reader(params.chosen, calibration, drivers.floor, DATA)
     record = switch_set(run.provenance, params.chosen, role, name, calibration, readings.weak_scale, drivers, reader, str(DATA), states, ends)
     run.finish(record, record_path("switch", name, role))
-    clear_checkpoints(run.stage)
+    tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def plan_study(params: Params) -> str:
     lines += [f"scale {params.scale}: width {scale.model.width}, context {scale.model.context}, batch {scale.batch}, vocabulary {scale.data.vocabulary}, "
               f"stacks of {scale.stack}; seeds: {', '.join(f'{name} {number}' for name, number in seeds.items())}", ""]  # fmt: skip
     lines += [f"{'table':<22} {'role':<8} {'depth':>5} {'runs':>5} {'stacks':>6} {'network-steps':>13} {'PFLOP':>8} {'GiB a stack':>11}"]
-    steps = flops = moved = 0.0
+    steps = flops = moved = disk = 0.0
     size = 2 if scale.hardware.precision == "bf16" else 4
     for table in list_study(scale, seeds):
         role, runs = table.role, table.runs
@@ -127,6 +127,7 @@ def plan_study(params: Params) -> str:
         work = number * count_flops(setting.shape, scale.batch)
         steps, flops, moved = steps + number, flops + work, moved + number * count_bytes(setting.shape, scale.batch, size)
         memory = stack_bytes(setting, min(scale.stack, len(runs))) / 2**30
+        disk += len(runs) * 12 * setting.shape.size / 2**30  # weights and two moments, four bytes each
         lines.append(f"{table.name:<22} {role:<8} {setting.shape.depth:>5} {len(runs):>5} {-(-len(runs) // scale.stack):>6} {number:>13,} {work / 1e15:>8.2f} {memory:>11.2f}")
     lines += [f"{'total':<22} {'':<8} {'':>5} {'':>5} {'':>6} {int(steps):>13,} {flops / 1e15:>8.2f}", ""]
     lines += [f"{'device':<14} {'hours, arithmetic':>17} {'hours, memory':>14} {'hours, estimate':>16} {'stacks that fit':>16}"]
@@ -136,7 +137,8 @@ def plan_study(params: Params) -> str:
         estimate = max(arithmetic / device.share, memory / 0.6)
         lines.append(f"{device.name:<14} {arithmetic:>17.2f} {memory:>14.2f} {estimate:>16.2f} {int(device.memory // stack):>16}")
     return "\n".join([*lines, "", "An estimate: the larger of arithmetic at the share of the tensor cores that small products reach (20-25 %) and memory at 60 % of its bandwidth;",
-                      "benchmarks/gpu.py measures a step on the GPU there is."])  # fmt: skip
+                      "benchmarks/gpu.py measures a step on the GPU there is.",
+                      f"Finished stacks take {disk:.1f} GiB of disk, where fanout.keep is on."])  # fmt: skip
 
 
 def seeds_of(params: Params, name: str) -> int:

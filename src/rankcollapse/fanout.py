@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field, replace
@@ -24,6 +23,8 @@ from rankcollapse.progress import Progress, Report
 from rankcollapse.text import load_stream, require_tokens
 
 Results = list[tuple[Trajectory, State]]
+KEPT: set[str] = set()
+"""Names of the finished stacks that this process's tables consist of: a stage is one process."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ def train_table(
     store = store if fanout.kind == "local" else store.resolve()
     jobs = cut_table(label, runs, block, setting=setting, folder=Path(folder).resolve(), probe=probe, data=data, store=store, seconds=seconds)
     run_jobs(jobs, fanout)
+    if fanout.keep:
+        KEPT.update(job.path.name for job in jobs)
     results = {}
     for job in jobs:
         results |= load_finished(job.path, job.digest)
@@ -218,6 +221,11 @@ def checkpoint_folder(stage: str) -> Path:
     return STORE / stage
 
 
-def clear_checkpoints(stage: str) -> None:
-    """Remove a stage's checkpoints once the record they led to is written."""
-    shutil.rmtree(checkpoint_folder(stage), ignore_errors=True)
+def tidy_checkpoints(stage: str) -> None:
+    """Leave of a stage's checkpoints, once its record is written, the finished stacks of this process's tables alone.
+
+    A run that joins such a table later costs its own block and no other.
+    """
+    for path in checkpoint_folder(stage).glob("*"):
+        if path.name not in KEPT:
+            path.unlink()

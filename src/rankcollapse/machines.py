@@ -30,6 +30,8 @@ class Fanout(Frozen):
     """Arguments of dask_jobqueue.SLURMCluster, and `jobs`, how many of them to start."""
     gpus: Annotated[int, Field(ge=0)] = 0
     """GPUs a stack needs, as workers announce them (`--resources GPU=1`)."""
+    keep: bool = True
+    """Whether a stage's finished stacks stay in `.checkpoints` when its record is written, so that an added seed trains only its own blocks."""
 
     @model_validator(mode="after")
     def one_cluster(self) -> Fanout:

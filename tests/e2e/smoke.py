@@ -139,11 +139,11 @@ def rewrite(repository: Repository, path: str, change: Callable[[Any], None]) ->
 
 
 def shrink(params: Any) -> None:
-    """The smoke scale, in use, registered like the laptop's, with budgets of a second; one process trains it, which starts none beside it."""
+    """The smoke scale, in use, registered like the laptop's, with budgets of a second; one process trains it and keeps no finished stack."""
     params["scale"] = "smoke"
     for name, seed in OWN.items():
         params["seed_sets"][name][:] = [seed]
-    params["fanout"]["workers"] = 1
+    params["fanout"] |= {"workers": 1, "keep": False}
     smoke = params["scales"]["smoke"]
     smoke.pop("seed_sets", None)
     for dotted, value in TINY.items():

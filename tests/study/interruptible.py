@@ -13,6 +13,7 @@ from rankcollapse.engine import Run, Setting, State, Trajectory
 from rankcollapse.events import Settled
 from rankcollapse.experiments import joined
 from rankcollapse.fanout import checkpoint_folder, train_table
+from rankcollapse.machines import Fanout
 from rankcollapse.schedule import constant
 from rankcollapse.stage import run_stage
 from rankcollapse.text import probe_batch
@@ -30,12 +31,14 @@ TABLES = {"one block": (RUNS, 4), "two blocks": (tuple(replace(run, steps=LONG) 
 
 
 def train_runs(
-    folder: Path, runs: tuple[Run, ...] = RUNS, setting: Setting = TABLE_SETTING, *, block: int = 4, stage: str = "table", seconds: float = 0.0
+    folder: Path, runs: tuple[Run, ...] = RUNS, setting: Setting = TABLE_SETTING, *, block: int = 4, stage: str = "table", seconds: float = 0.0,
+    fanout: Fanout = Fanout(),  # noqa: B008
 ) -> list[tuple[Trajectory, State]]:
     """Train a table on a data folder, from its stage's checkpoints where there are any."""
     probe = joined(*probe_batch(folder, 2, setting.shape.context))
     store = checkpoint_folder(stage)
-    return train_table("table", runs, setting, folder=str(folder), probe=probe, block=block, data={"data": "a" * 64}, store=store, seconds=seconds)
+    shared = {"data": {"data": "a" * 64}, "store": store, "seconds": seconds, "fanout": fanout}
+    return train_table("table", runs, setting, folder=str(folder), probe=probe, block=block, **shared)
 
 
 def body(folder: str, table: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,6 +19,7 @@ from networks import same_state, write_data
 from audit.records import Refusal
 from rankcollapse import fanout
 from rankcollapse.engine import Run, Stack, fresh_state
+from rankcollapse.machines import Fanout
 from rankcollapse.progress import Progress, Report
 from rankcollapse.schedule import constant
 from rankcollapse.text import probe_batch
@@ -43,8 +45,7 @@ def test_two_workers_give_the_bytes_of_one(data, monkeypatch, capfd):
         with_workers(monkeypatch, number)
         results.append(train_runs(data, SHORT, block=2))
         files.append(sorted(path.name for path in fanout.checkpoint_folder("table").glob("*.safetensors")))
-        fanout.clear_checkpoints("table")
-        assert not list(Path(".checkpoints").iterdir())
+        shutil.rmtree(".checkpoints")
     assert len(files[0]) == 3 and files[0] == files[1]
     for run, (trajectory, state), (other, again) in zip(SHORT, *results, strict=True):
         assert trajectory == other and same_state(state, again) and state.step == run.steps
@@ -56,21 +57,50 @@ def test_blocks_are_fixed_stretches_of_the_table(data, monkeypatch):
     """Each block is trained as a table of its own would be, bit for bit."""
     with_workers(monkeypatch, 1)
     whole = train_runs(data, SHORT[:4], block=2)
-    fanout.clear_checkpoints("table")
+    shutil.rmtree(".checkpoints")
     for start in (0, 2):
         for (trajectory, state), (other, again) in zip(whole[start : start + 2], train_runs(data, SHORT[start : start + 2], block=2), strict=True):
             assert trajectory == other and same_state(state, again)
 
 
-def test_only_one_stages_checkpoints_are_cleared(data, monkeypatch):
-    """Clearing a stage leaves those of another, even of the same table and of a name that begins alike; clearing nothing is no fault."""
+def stacks(stage: str = "table") -> dict[str, int]:
+    """Every finished or interrupted stack of a stage, and when it was written."""
+    return {path.name: path.stat().st_mtime_ns for path in fanout.checkpoint_folder(stage).glob("*")}
+
+
+def test_an_added_run_costs_its_own_block(data, monkeypatch):
+    """Finished stacks stay when a stage is tidied: with one run more, only the block that it joins is trained; the block it was is gone then."""
     with_workers(monkeypatch, 1)
+    monkeypatch.setattr(fanout, "KEPT", set())
+    few = train_runs(data, SHORT[:3], block=2)
+    fanout.tidy_checkpoints("table")
+    before = stacks()
+    monkeypatch.setattr(fanout, "KEPT", set())
+    more = train_runs(data, SHORT[:4], block=2)
+    fanout.tidy_checkpoints("table")
+    after = stacks()
+    assert len(before) == len(after) == 2 and len(before.items() & after.items()) == 1, "one block as it lay there, one anew"
+    for (trajectory, state), (other, again) in zip(few, more, strict=False):
+        assert trajectory == other and same_state(state, again)
+
+
+def test_tidying_leaves_what_this_process_finished(data, monkeypatch):
+    """Interrupted stacks, other tables' and the progress file go; nothing stays where `keep` is off; other stages are left alone."""
+    with_workers(monkeypatch, 1)
+    monkeypatch.setattr(fanout, "KEPT", set())
     for stage in ("branch@main-deep", "branch@main-deeper"):
         train_runs(data, SHORT[:2], block=1, stage=stage)
+    folder = fanout.checkpoint_folder("branch@main-deep")
+    (folder / "0123.part.safetensors").write_bytes(b"")
+    (folder / "4567.safetensors").write_bytes(b"")
+    other, finished = stacks("branch@main-deeper"), {name: when for name, when in stacks("branch@main-deep").items() if name in fanout.KEPT}
     for _ in range(2):
-        fanout.clear_checkpoints("branch@main-deep")
-        assert [folder.name for folder in Path(".checkpoints").iterdir()] == ["branch@main-deeper"]
-    assert len(list(fanout.checkpoint_folder("branch@main-deeper").glob("*.safetensors"))) == 2
+        fanout.tidy_checkpoints("branch@main-deep")
+        assert stacks("branch@main-deep") == finished and len(finished) == 2 and stacks("branch@main-deeper") == other
+    monkeypatch.setattr(fanout, "KEPT", set())
+    train_runs(data, SHORT[:2], block=1, stage="branch@main-deep", fanout=Fanout(keep=False))
+    fanout.tidy_checkpoints("branch@main-deep")
+    assert stacks("branch@main-deep") == {}
 
 
 def test_a_refusal_survives_pickling():

@@ -14,7 +14,7 @@ from tiny_arms import EVERY, FEW, SCALE
 from rankcollapse import treatments
 from rankcollapse.checks import check_losses, choose_weak, in_band, try_scales
 from rankcollapse.engine import Fork, Run, fresh_state
-from rankcollapse.fanout import clear_checkpoints, cut_table
+from rankcollapse.fanout import cut_table
 from rankcollapse.params import SetArms
 from rankcollapse.schedule import HELD, at, constant
 from rankcollapse.treatments import Site, is_switch, reset_moments
@@ -219,7 +219,6 @@ def unclipped_and_not(data, clip: float) -> tuple[torch.Tensor, torch.Tensor]:
     arms = treatments.list_arms(SCALE)
     runs = [replace(arms[arm](real()), name=arm) for arm in ("hinge_4x_unclipped", "hinge_4x")]
     results = train_runs(data, tuple(runs), setting, seconds=1e9)
-    clear_checkpoints("table")
     return results[0][1].weights, results[1][1].weights
 
 
