@@ -98,8 +98,8 @@ def test_the_plan_of_a_scale(name, tmp_path, monkeypatch):
         arithmetic, memory, estimate, fitting = map(number, next(line for line in page if line.startswith(device.name))[14:].split())
         assert arithmetic == pytest.approx(number(total[2]) * 1e15 / device.flops / 3600, abs=0.011)
         assert estimate == pytest.approx(max(arithmetic / device.share, memory / 0.6), rel=0.02, abs=0.03) and fitting >= 1
-    sizes = {"shallow": plan.setting_of(scale, scale.depths.shallow, 1.0).shape.size, "deep": plan.setting_of(scale, scale.depths.deep, 1.0).shape.size}
-    disk = sum(number(row[3]) * 12 * sizes[row[1]] for row in rows) / 2**30
+    weights = {"shallow": plan.setting_of(scale, scale.depths.shallow, 1.0).shape.size, "deep": plan.setting_of(scale, scale.depths.deep, 1.0).shape.size}
+    disk = sum(number(row[3]) * 12 * weights[row[1]] for row in rows) / 2**30
     assert page[-1].startswith("Finished stacks take ") and number(page[-1].split()[3]) == pytest.approx(disk, abs=0.06)
 
 
