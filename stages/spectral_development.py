@@ -1,4 +1,4 @@
-"""Stage `spectral_development`: learning rates without a cap, and caps at the rate that is chosen, on networks of their own."""
+"""Stages `spectral_development`, `restart_development`: learning rates without a cap, and caps at the rate that is chosen, on networks of their own."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import sys
 from rankcollapse.experiments_spectral import develop_spectral
 from rankcollapse.fanout import tidy_checkpoints
 from rankcollapse.params import load_params
-from rankcollapse.stage import DATA, MANIFEST, load_manifest, open_gate, run_stage
-
-PARTS = ("model", "depths", "optimiser", "batch", "stack", "probe", "rules", "spectral")
+from rankcollapse.stage import DATA, MANIFEST, STUDIES, check_study, load_manifest, open_gate, run_stage, study_parts, study_path
 
 
-def body() -> None:
+def body(study: str) -> None:
     """Train the development networks."""
     params = load_params()
-    run = open_gate("spectral_development", params, "attention", [DATA, MANIFEST], PARTS)
+    run = open_gate(f"{check_study(study)}_development", params, STUDIES[study], [DATA, MANIFEST], study_parts(study))
     unigram = float(load_manifest().unigram_probe_loss.value)
-    run.finish(develop_spectral(run.provenance, params.chosen, run.seeds, unigram, str(DATA)), "results/spectral/development.json")
+    run.finish(develop_spectral(run.provenance, params.chosen.study_of(study), run.seeds, unigram, str(DATA)), study_path(study, "development"))
     tidy_checkpoints(run.stage)
 
 
 if __name__ == "__main__":
-    sys.exit(run_stage(body))
+    sys.exit(run_stage(body, ("STUDY",)))

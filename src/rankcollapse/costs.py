@@ -13,8 +13,9 @@ from rankcollapse.drivers import control_closely, drive_closely, leave_intact
 from rankcollapse.engine import Fork, Run
 from rankcollapse.params import ROLES, Params, Scale, SeedSets, load_params
 from rankcollapse.plan import PROCESSORS, count_bytes, count_flops, setting_of, stack_bytes
-from rankcollapse.spectral_arms import Arm, list_arms, list_caps, make_runs
+from rankcollapse.spectral_arms import Arm, list_arms, list_caps, make_runs, teach
 from rankcollapse.spectral_tests import PLAIN
+from rankcollapse.stage import STUDIES
 from rankcollapse.tables import control, drive, warm_up, warmed
 from rankcollapse.treatments import Site, accompany, arms_of, is_switch, pauses, replay, treat
 
@@ -27,6 +28,8 @@ class Table(NamedTuple):
     name: str
     role: str
     runs: list[Run]
+    scale: Scale | None = None
+    """Of a study with networks of its own."""
 
 
 def settled_step(scale: Scale) -> int:
@@ -83,16 +86,17 @@ def list_bursts(seeds: Mapping[str, int], scale: Scale) -> list[Table]:
     return tables
 
 
-def list_spectral(seeds: Mapping[str, int], scale: Scale) -> list[Table]:
-    """Development and the arms of the study of attention's spectra, at the lowest rate of its grid."""
-    plan, own = scale.spectral, range(seeds["attention"])
-    tried = [run for place, rate in enumerate(plan.rates, 1) for run in make_runs(f"rate_{place}", Arm(), rate, own, scale, foretold=False)]
-    capped = [run for name, arm in list_caps(plan).items() for run in make_runs(name, arm, plan.rates[0], own, scale, foretold=False)]
+def list_spectral(study: str, seeds: Mapping[str, int], scale: Scale) -> list[Table]:
+    """Development and the arms of a study of attention's spectra, at the lowest rate of its grid."""
+    plan, own, every = scale.spectral, range(seeds[STUDIES[study]]), range(seeds[study])
+    few, learnt = every[: plan.few], {seed: Fork(f"learnt_none/{seed}", plan.learn) for seed in {*own, *every} if plan.learn}
+    tried = [run for place, rate in enumerate(plan.rates, 1) for run in make_runs(f"rate_{place}", Arm(), rate, own, scale, False, learnt)]
+    capped = [run for name, arm in list_caps(plan).items() for run in make_runs(name, arm, plan.rates[0], own, scale, False, learnt)]
     arms = [
         run for name, arm in list_arms(plan).items()
-        for run in make_runs(name, arm, plan.rates[0], range(seeds["spectral"] if name == PLAIN else min(plan.few, seeds["spectral"])), scale, name == PLAIN)
+        for run in make_runs(name, arm, plan.rates[0], every if name == PLAIN else few, scale, name == PLAIN, learnt)
     ]  # fmt: skip
-    return [Table("spectral development", plan.role, [*tried, *capped]), Table("spectral", plan.role, arms)]
+    return [Table(f"{study} development", plan.role, [*teach(own, scale), *tried, *capped], scale), Table(study, plan.role, [*teach(every, scale), *teach(few, scale, "rms"), *arms], scale)]
 
 
 def list_study(scale: Scale, seeds: Mapping[str, int]) -> list[Table]:
@@ -103,7 +107,7 @@ def list_study(scale: Scale, seeds: Mapping[str, int]) -> list[Table]:
         for name in scale.arms:
             tables += list_set(name, role, seeds[name], scale)
         tables.append(Table("intact", role, leave_intact(range(seeds["intact"]), scale)))
-    return [*tables, *list_bursts(seeds, scale), *list_spectral(seeds, scale)]
+    return [*tables, *list_bursts(seeds, scale), *(table for study in STUDIES for table in list_spectral(study, seeds, scale.study_of(study)))]
 
 
 def count_steps(tables: list[Table]) -> int:
@@ -121,11 +125,11 @@ def plan_study(params: Params) -> str:
     steps = flops = moved = disk = 0.0
     size = 2 if scale.hardware.precision == "bf16" else 4
     for table in list_study(scale, seeds):
-        role, runs = table.role, table.runs
-        setting = setting_of(scale, getattr(scale.depths, role), 1.0)
+        role, runs, own = table.role, table.runs, table.scale or scale
+        setting = setting_of(own, getattr(own.depths, role), 1.0)
         number = sum(run.steps for run in runs)
-        work = number * count_flops(setting.shape, scale.batch)
-        steps, flops, moved = steps + number, flops + work, moved + number * count_bytes(setting.shape, scale.batch, size)
+        work = number * count_flops(setting.shape, own.batch)
+        steps, flops, moved = steps + number, flops + work, moved + number * count_bytes(setting.shape, own.batch, size)
         memory = stack_bytes(setting, min(scale.stack, len(runs))) / 2**30
         disk += len(runs) * 12 * setting.shape.size / 2**30  # weights and two moments, four bytes each
         lines.append(f"{table.name:<22} {role:<8} {setting.shape.depth:>5} {len(runs):>5} {-(-len(runs) // scale.stack):>6} {number:>13,} {work / 1e15:>8.2f} {memory:>11.2f}")

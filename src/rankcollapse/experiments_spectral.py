@@ -8,16 +8,16 @@ from dataclasses import fields
 import torch
 
 from audit.records import Provenance, Quantity
-from rankcollapse.engine import Run, State, Trajectory
+from rankcollapse.engine import Fork, Run, State, Trajectory
 from rankcollapse.experiments import Bench, set_up
-from rankcollapse.experiments_drivers import describe_arm, train_named
+from rankcollapse.experiments_drivers import Results, describe_arm, train_named
 from rankcollapse.model import Shape
 from rankcollapse.params import Scale
 from rankcollapse.quantities import exact
 from rankcollapse.records_spectral import HeadTable, SpectralChoice, SpectralRow, SpectralRuns
 from rankcollapse.settings import set_value
 from rankcollapse.spectral import Heads, count_top, draw_sec, read_heads
-from rankcollapse.spectral_arms import Arm, count_extra, list_arms, list_caps, make_runs
+from rankcollapse.spectral_arms import Arm, count_extra, list_arms, list_caps, make_runs, teach
 from rankcollapse.spectral_rows import head_table
 from rankcollapse.spectral_tests import PLAIN, choose_cap, choose_rate, survival_of
 
@@ -30,13 +30,25 @@ def bench_of(stage: str, provenance: Provenance, scale: Scale, folder: str) -> B
     return set_up(stage, scale, getattr(scale.depths, scale.spectral.role), 0.0, folder, provenance)
 
 
+def learn(bench: Bench, seeds: Sequence[int], query_key: str = "none") -> Results:
+    """What every network has learnt at a gentle rate, by the names of `teach`; nothing where arms begin with the first weights."""
+    runs = teach(seeds, bench.scale, query_key)
+    return train_named(bench, f"learnt {query_key}", runs) if runs else {}
+
+
+def states_of(learnt: Results) -> dict[int, State]:
+    """By seed, the state that an arm goes on from."""
+    return {int(name.rpartition("/")[2]): state for name, (_, state) in learnt.items()}
+
+
 def develop_spectral(provenance: Provenance, scale: Scale, seeds: Sequence[int], unigram: float, folder: str) -> SpectralChoice:
     """AdamW at every learning rate of the grid, then AdamW2 under every cap at the rate chosen."""
     bench, plan = bench_of("spectral development", provenance, scale, folder), scale.spectral
-    tried = [train_arm(bench, PLAIN, Arm(), rate, seeds) for rate in plan.rates]
+    learnt = learn(bench, seeds)
+    tried = [train_arm(bench, PLAIN, Arm(), rate, seeds, learnt) for rate in plan.rates]
     rates = tuple(survival_of(rows, scale, unigram) for rows in tried)
     rate = plan.rates[choose_rate(rates) - 1]
-    capped = [train_arm(bench, name, arm, rate, seeds) for name, arm in list_caps(plan).items()]
+    capped = [train_arm(bench, name, arm, rate, seeds, learnt) for name, arm in list_caps(plan).items()]
     caps = tuple(survival_of(rows, scale, unigram, tau) for rows, tau in zip(capped, plan.taus, strict=True))
     cap = choose_cap(caps)
     return SpectralChoice(
@@ -45,11 +57,17 @@ def develop_spectral(provenance: Provenance, scale: Scale, seeds: Sequence[int],
     )  # fmt: skip
 
 
-def train_arm(bench: Bench, name: str, arm: Arm, rate: float, seeds: Sequence[int]) -> list[SpectralRow]:
+def train_arm(bench: Bench, name: str, arm: Arm, rate: float, seeds: Sequence[int], learnt: Results) -> list[SpectralRow]:
     """An arm's runs at one learning rate, without their heads."""
-    runs = make_runs(name, arm, rate, seeds, bench.scale, foretold=False)
+    runs = make_runs(name, arm, rate, seeds, bench.scale, False, states_of(learnt))
     results = train_named(bench, f"{name} {rate:g}", runs)
-    return [describe_spectral(run, *results[run.name]) for run in runs]
+    return [describe_spectral(run, after(learnt, arm, run.seed, results[run.name][0])) for run in runs]
+
+
+def after(learnt: Results, arm: Arm, seed: int, then: Trajectory) -> Trajectory:
+    """A trajectory behind the one by which its network had learnt, if it had."""
+    before = learnt.get(f"learnt_{arm.taught}/{seed}")
+    return join(before[0], then) if before else then
 
 
 def is_start(run: Run) -> bool:
@@ -60,7 +78,7 @@ def is_start(run: Run) -> bool:
 def whole(run: Run, results: dict[str, tuple[Trajectory, State]]) -> tuple[Trajectory, State]:
     """A run's trajectory from its first step on, and its last state."""
     trajectory, state = results[run.name]
-    return (join(results[run.origin.run][0], trajectory), state) if run.origin else (trajectory, state)
+    return (join(results[run.origin.run][0], trajectory), state) if isinstance(run.origin, Fork) else (trajectory, state)
 
 
 def join(first: Trajectory, then: Trajectory) -> Trajectory:
@@ -70,11 +88,11 @@ def join(first: Trajectory, then: Trajectory) -> Trajectory:
     for each in fields(Trajectory):
         if isinstance(getattr(found, each.name), list):
             getattr(found, each.name).extend([*getattr(first, each.name), *getattr(then, each.name)[twice:]])
-    found.extra = {name: [*first.extra[name], *then.extra[name][twice:]] for name in first.extra}
+    found.extra = {name: [*first.extra[name], *then.extra[name][twice:]] for name in then.extra}
     return found
 
 
-def describe_spectral(run: Run, trajectory: Trajectory, state: State) -> SpectralRow:
+def describe_spectral(run: Run, trajectory: Trajectory) -> SpectralRow:
     """A run as its record shows it."""
     row = describe_arm(run, trajectory)
     peak = max(value for _, value in run.learning_rate or ())
@@ -87,24 +105,30 @@ def run_spectral(
     """Every arm at the chosen learning rate; the plain arm on the whole set, with its heads at warning and end, the others on its first seeds."""
     bench, plan, rate = bench_of("spectral", provenance, scale, folder), scale.spectral, float(choice.rate.value)
     shape, probe = bench.setting.shape, torch.from_numpy(bench.probe(scale.probe.rank_sequences))
-    runs = [run for name, arm in list_arms(plan).items() for run in make_runs(name, arm, rate, seeds if name == PLAIN else seeds[: plan.few], scale, name == PLAIN)]
+    arms, few = list_arms(plan), seeds[: plan.few]
+    learnt = {kind: learn(bench, seeds if kind == "none" else few, kind) for kind in sorted({arm.taught for arm in arms.values()})}
+    runs = [
+        run for name, arm in arms.items()
+        for run in make_runs(name, arm, rate, seeds if name == PLAIN else few, scale, name == PLAIN, states_of(learnt[arm.taught]))
+    ]  # fmt: skip
     results = train_named(bench, "arms", runs)
     rows = []
     for run in runs:
         if is_start(run):
             continue
         trajectory, state = whole(run, results)
-        row = describe_spectral(run, trajectory, state)
+        arm = arms[run.name.partition("/")[0]]
+        row = describe_spectral(run, after(learnt[arm.taught], arm, run.seed, trajectory))
         if trajectory.diverged_at is None:
             heads = read_state(state, run, probe, shape)
             row = row.model_copy(update={"benign": share(heads.maps.benign), "malignant": share(heads.maps.malignant), "last": table(heads)})
-        if run.origin and results[run.origin.run][0].diverged_at is None:
+        if isinstance(run.origin, Fork) and results[run.origin.run][0].diverged_at is None:
             row = row.model_copy(update={"warned": table(read_state(results[run.origin.run][1], run, probe, shape))})
         rows.append(row)
     random = draw_sec(shape.width, shape.head_size, torch.Generator().manual_seed(SEED), draws=DRAWS)
     return SpectralRuns(
         provenance=provenance, depth=shape.depth, top=count_top(shape.head_size), random_sec=Quantity(value=random, digits=2, tolerance=1e-9),
-        unigram=unigram, extra={name: exact(value, digits=3) for name, value in count_extra(shape, scale.batch).items()}, runs=tuple(rows),
+        unigram=unigram, extra={name: exact(value, digits=3) for name, value in count_extra(shape, bench.setting.batch).items()}, runs=tuple(rows),
     )  # fmt: skip
 
 

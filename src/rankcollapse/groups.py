@@ -76,12 +76,26 @@ class Spectral(Frozen):
     """Nats above its smallest loss from which a network that had learnt has crashed."""
     few: Steps = 8
     """Networks that every arm gets; the arm whose crashes are foretold gets the whole set."""
+    learn: Annotated[int, Field(ge=0)] = 0
+    """Steps at a gentle rate before the schedule begins, at its highest rate; 0 where it begins with the first weights."""
+    gentle: Positive = 1e-3
+    """That rate."""
+    hold: Annotated[int, Field(ge=0)] = 0
+    """Steps at the highest rate before it decays."""
 
     @model_validator(mode="after")
     def foretold_before_the_end(self) -> Spectral:
-        if not self.at < self.steps or not self.warm < self.steps:
-            raise ValueError(f"at and warm below steps ({self.steps})")
+        if not self.at < self.steps or not self.warm < self.steps or not self.hold < self.steps:
+            raise ValueError(f"at, warm and hold below steps ({self.steps})")
         return self
+
+
+class Restart(Spectral):
+    """Networks of a shape of their own that have learnt at a gentle rate, and go on at one that throws them back."""
+
+    depth: Steps
+    init_std: Positive
+    batch: Steps
 
 
 class Study(Frozen):

@@ -11,12 +11,12 @@ from audit.records import Frozen, Refusal, parse_model, read_yaml
 from rankcollapse.fields import ROLES as ROLES
 from rankcollapse.fields import Role as Role
 from rankcollapse.fields import Seeds, Share, Steps, refuse_twins
-from rankcollapse.groups import Pure, Spectral, Study
+from rankcollapse.groups import Pure, Restart, Spectral, Study
 from rankcollapse.machines import Fanout, Hardware
 
 STORE = Path(".checkpoints")
 """Where stacks lie until the record they lead to is written: a folder a stage."""
-REGISTERED = ("main", "replication", "bursts", "spectral")
+REGISTERED = ("main", "replication", "bursts", "spectral", "restart")
 """Seed sets that may name a registration; a list in their place is an override, at every scale."""
 class Data(Frozen):
     """Where the text comes from and how its documents are divided."""
@@ -134,6 +134,10 @@ class ScaleSeeds(Frozen):
     """Networks that choose learning rate and cap of the study of attention's spectra."""
     spectral: Seeds
     """Networks of that study."""
+    restart_attention: Seeds
+    """Networks that choose learning rate and cap of the study of restarts."""
+    restart: Seeds
+    """Networks of that study."""
     twins = field_validator("*")(lambda seeds: refuse_twins(seeds) if isinstance(seeds, tuple) else seeds)
 
 
@@ -144,6 +148,7 @@ class SeedSets(ScaleSeeds):
     replication: Seeds | str
     bursts: Seeds | str
     spectral: Seeds | str
+    restart: Seeds | str
 
 
 class SetArms(Frozen):
@@ -178,6 +183,7 @@ class Scale(Frozen):
     """By seed set; filled in from the top of the file."""
     study: Study
     spectral: Spectral
+    restart: Restart
     pure: Pure = Pure()
 
     def arms_of(self, name: str) -> SetArms:
@@ -185,6 +191,14 @@ class Scale(Frozen):
         if name not in self.arms:
             raise Refusal("params.yaml", f"no arms for the seed set {name!r}", expected=", ".join(self.arms))
         return self.arms[name]
+
+    def study_of(self, name: str) -> Scale:
+        """The scale as a study of attention's spectra sees it: its plan as `spectral`, and networks of that plan's shape."""
+        if name == "spectral":
+            return self
+        plan = self.restart
+        own = {"model": self.model.model_copy(update={"init_std": plan.init_std}), "depths": self.depths.model_copy(update={plan.role: plan.depth})}
+        return self.model_copy(update={"spectral": plan, "batch": plan.batch, **own})
 
 
 class Scales(Frozen):

@@ -214,6 +214,10 @@ class SpectralResults(Record):
     capped_below_lower: Quantity
     """Pairs in which it ended at a lower loss than AdamW without, at the lower learning rate."""
     warned: Warned
+    before: Warned | None = None
+    """The same as the rate goes up, in a study of networks that had learnt."""
+    closed: WarningRow | None = None
+    """There, how well the mean attention entropy of the last state tells runs that crashed from runs that did not."""
     malignant: WarningRow
     """How well the share of malignant maps in the last state tells runs that crashed from runs that did not."""
     maps: dict[str, Quantity]

@@ -32,10 +32,14 @@ def ramp_up(start: int, steps: int, floor: float) -> Schedule:
     return ramp(start, steps, floor, 1.0)
 
 
-def cosine_decay(peak: float, steps: int, warm: int = 0) -> Schedule:
-    """Half a cosine from `peak` to 0 at `steps`, with or without a linear warm-up over its first `warm` steps; a knot at every step."""
-    rising = [(step, peak * (step + 1) / warm) for step in range(warm)]
-    return (*rising, *((step, peak * (1 + cos(pi * (step - warm) / (steps - warm))) / 2) for step in range(warm, steps + 1)))
+def cosine_decay(peak: float, steps: int, warm: int = 0, *, hold: int = 0, start: int = 0) -> Schedule:
+    """Half a cosine from `peak` to 0 over `steps` steps from `start` on; a knot at every step.
+
+    Before it come a linear warm-up over the first `warm` steps and `peak` as it is until `hold` steps have passed.
+    """
+    rising, fall = [peak * (step + 1) / warm for step in range(warm)], max(warm, hold)
+    falling = [peak * (1 + cos(pi * (step - fall) / (steps - fall))) / 2 for step in range(fall, steps + 1)]
+    return tuple(enumerate([*rising, *[peak] * (fall - warm), *falling], start))
 
 
 def burst(start: int, steps: int, value: float, factor: float) -> Schedule:

@@ -10,7 +10,7 @@ from audit.records import Provenance, Quantity, Record
 from rankcollapse.params import Scale
 from rankcollapse.records_results import Tree, plant
 
-GROUPS = ("model", "optimiser", "probe", "driver", "rules", "branches", "study", "spectral")
+GROUPS = ("model", "optimiser", "probe", "driver", "rules", "branches", "study", "spectral", "restart")
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 """How the entries of a list are named."""
 SMALL = 1e-3
@@ -33,6 +33,7 @@ class Settings(Record):
     branches: Tree
     study: Tree
     spectral: Tree
+    restart: Tree
 
 
 def set_value(number: float) -> Quantity:

@@ -10,13 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rankcollapse.adamw2 import ITERATIONS
-from rankcollapse.engine import Fork, Run
+from rankcollapse.engine import Fork, Run, State
 from rankcollapse.groups import Spectral
 from rankcollapse.model import Shape
 from rankcollapse.params import Scale
 from rankcollapse.plan import count_flops
-from rankcollapse.schedule import cosine_decay
+from rankcollapse.schedule import constant, cosine_decay
 from rankcollapse.spectral_tests import CAPPED, FORETOLD, LOWER, PLAIN, WARM_UP
+
+
+TAUGHT = 20
+"""Steps between two measurements while networks learn at a gentle rate."""
+NONE: Mapping[int, Any] = {}
+"""What was learnt before an arm that begins with the first weights."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,11 @@ class Arm:
     """Steps of warm-up."""
     share: float = 1.0
     """Of the highest learning rate."""
+
+    @property
+    def taught(self) -> str:
+        """How the arm's networks treat queries and keys while they learn at a gentle rate: as ever after, where it changes what they compute."""
+        return "rms" if self.fields.get("query_key") == "rms" else "none"
 
 
 def name_cap(place: int) -> str:
@@ -54,21 +65,32 @@ def list_arms(plan: Spectral) -> dict[str, Arm]:
     }
 
 
-def make_runs(name: str, arm: Arm, rate: float, seeds: Sequence[int], scale: Scale, foretold: bool) -> list[Run]:
+def teach(seeds: Sequence[int], scale: Scale, query_key: str = "none") -> list[Run]:
+    """The stretch at a gentle rate by which every network has learnt when its arm begins; none where arms begin with the first weights."""
+    plan = scale.spectral
+    shared = {"query_key": query_key, "learning_rate": constant(plan.gentle), "measure_every": TAUGHT, "readings": FORETOLD}
+    return [Run(f"learnt_{query_key}/{seed}", seed, plan.learn, **shared) for seed in seeds] if plan.learn else []
+
+
+def make_runs(
+    name: str, arm: Arm, rate: float, seeds: Sequence[int], scale: Scale, foretold: bool, learnt: Mapping[int, State | Fork] = NONE
+) -> list[Run]:  # fmt: skip
     """An arm's runs at one highest learning rate, all measured at the same steps, since a crash is read from what is measured.
 
-    Those whose crash is foretold come in two stretches, so that the state at the warning is at hand.
+    They go on from what was `learnt`, by seed, if anything was. Those whose crash is foretold come in two stretches, so that the state at
+    the warning is at hand.
     """
     plan = scale.spectral
-    shared = {"query_key": "none", **arm.fields, "learning_rate": cosine_decay(arm.share * rate, plan.steps, arm.warm)}
-    early, late = (0, plan.measure), ((plan.at, plan.measure), (max(plan.closely, plan.at), plan.later))
+    begin, warning = plan.learn, plan.learn + plan.at
+    schedule = cosine_decay(arm.share * rate, plan.steps, arm.warm, hold=plan.hold, start=begin)
+    shared = {"query_key": "none", **arm.fields, "learning_rate": schedule} | ({"readings": FORETOLD} if foretold else {})
+    early, late = (begin, plan.measure), ((warning, plan.measure), (begin + max(plan.closely, plan.at), plan.later))
     if not foretold:
-        return [Run(f"{name}/{seed}", seed, plan.steps, measure_every=(early, *late), **shared) for seed in seeds]
+        return [Run(f"{name}/{seed}", seed, plan.steps, measure_every=(early, *late), origin=learnt.get(seed), **shared) for seed in seeds]
     runs = []
     for seed in seeds:
-        runs.append(Run(f"{name}_start/{seed}", seed, plan.at, measure_every=(early,), readings=FORETOLD, **shared))
-        origin = Fork(f"{name}_start/{seed}", plan.at)
-        runs.append(Run(f"{name}/{seed}", seed, plan.steps - plan.at, origin=origin, measure_every=late, readings=FORETOLD, **shared))
+        runs.append(Run(f"{name}_start/{seed}", seed, plan.at, measure_every=(early,), origin=learnt.get(seed), **shared))
+        runs.append(Run(f"{name}/{seed}", seed, plan.steps - plan.at, origin=Fork(f"{name}_start/{seed}", warning), measure_every=late, **shared))
     return runs
 
 

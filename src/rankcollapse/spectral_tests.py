@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from audit.records import Provenance, Quantity
 from rankcollapse.crashes import SIGNS, Crash, Sign, Watched, find_crash, pool_pairs, score_readings
@@ -69,8 +70,10 @@ def judge_spectral(provenance: Provenance, scale: Scale, choice: SpectralChoice,
         capped_below_warm_up=count_below(arms[chosen], arms[WARM_UP]),
         capped_below_plain=count_below(arms[chosen], plain),
         capped_below_lower=count_below(arms[chosen], arms[LOWER]),
-        warned=warn(plain, crashes, scale),
-        malignant=tell_apart([row for row in plain if row.malignant is not None], fell),
+        warned=warn(plain, crashes, scale, scale.spectral.at),
+        before=warn(plain, crashes, scale, 0) if scale.spectral.learn else None,
+        closed=tell_apart("lower", {row.name: closed_of(row) for row in plain}, fell) if scale.spectral.learn else None,
+        malignant=tell_apart("higher", {row.name: row.malignant for row in plain}, fell),
         maps={f"{mode}_{name}": mode_share(plain, mode, fell, flag, scale) for mode in ("benign", "malignant") for name, flag in (("survived", False), ("fell", True))},
         random_sec=record.random_sec,
     )
@@ -83,33 +86,50 @@ def count_below(rows: Sequence[SpectralRow], others: Sequence[SpectralRow]) -> Q
     return count([one is not None and (other is None or one < other) for one, other in pairs])
 
 
-def warn(rows: Sequence[SpectralRow], crashes: Mapping[str, Crash], scale: Scale) -> Warned:
-    """How well each reading at the step of the warning tells runs that will have crashed, or not have learnt, at the end from the others."""
+def when_fallen(crash: Crash, scale: Scale) -> int | None:
+    """The step by which a run had fallen: that of its crash, or the end if it has not learnt; None for one that survived.
+
+    A restart throws every network back at once, so that only the end says which of them have fallen.
+    """
+    plan = scale.spectral
+    if plan.learn:
+        return None if survived(crash) else plan.learn + plan.steps
+    return plan.steps if crash.step is None and crash.unlearnt else crash.step
+
+
+def warn(rows: Sequence[SpectralRow], crashes: Mapping[str, Crash], scale: Scale, after: int) -> Warned:
+    """How well each reading, `after` steps of the schedule, tells runs that will have crashed, or not have learnt, at the end from the others."""
     plan, runs = scale.spectral, []
+    at, last = plan.learn + after, plan.learn + plan.steps
     values: dict[str, list[float]] = {name: [] for name in (*TRAJECTORY, *FORETOLD)}
-    read = [row for row in rows if plan.at in row.trajectory.step]
+    read = [row for row in rows if at in row.trajectory.step]
     for row in read:
-        crash, run = crashes[row.name], row.trajectory
-        place = run.step.index(plan.at)
-        end = plan.steps if crash.step is None and crash.unlearnt else crash.step
-        runs.append(Watched(row.name, "one rate", 0.0, end, plan.steps))
+        run = row.trajectory
+        place = run.step.index(at)
+        runs.append(Watched(row.name, "one rate", 0.0, when_fallen(crashes[row.name], scale), last))
         for name, series in values.items():
             series.append((getattr(run, name) if name in TRAJECTORY else run.extra[name])[place])
-    scores = score_readings(values, runs, plan.at, 0, plan.steps - plan.at)
-    kept = [run.crash is None or run.crash > plan.at for run in runs]
+    scores = score_readings(values, runs, at, 0, last - at)
+    kept = [run.crash is None or run.crash > at for run in runs]
     return Warned(
-        at=exact(plan.at), excluded=count([*(not flag for flag in kept), *(True for _ in range(len(rows) - len(read)))]),
+        at=exact(at), excluded=count([*(not flag for flag in kept), *(True for _ in range(len(rows) - len(read)))]),
         crashing=count([flag and run.crash is not None for flag, run in zip(kept, runs, strict=True)]),
         lasting=count([flag and run.crash is None for flag, run in zip(kept, runs, strict=True)]),
         readings={name: warning_row(SIGNS[name], score.auc, score.p) for name, score in scores.items()},
     )  # fmt: skip
 
 
-def tell_apart(rows: Sequence[SpectralRow], fell: Mapping[str, bool]) -> WarningRow:
-    """How well the share of malignant maps in the last state tells runs that fell from those that did not; no warning, since it is read at the end."""
-    sides = [[row.malignant for row in rows if fell[row.name] is flag and row.malignant is not None] for flag in (True, False)]
+def closed_of(row: SpectralRow) -> float | None:
+    """Mean attention entropy of a run's last state; None where it diverged."""
+    return fmean(value for block in row.last.entropy for value in block) if row.last else None
+
+
+def tell_apart(sign: Sign, values: Mapping[str, float | None], fell: Mapping[str, bool]) -> WarningRow:
+    """How well a reading of the last states tells runs that fell from those that did not; no warning, since it is read at the end."""
+    turn = 1 if sign == "higher" else -1
+    sides = [[turn * value for name, value in values.items() if fell[name] is flag and value is not None] for flag in (True, False)]
     auc, p, _, _ = pool_pairs({"one rate": (sides[0], sides[1])} if all(sides) else {})
-    return warning_row("higher", auc, p)
+    return warning_row(sign, auc, p)
 
 
 def mode_share(rows: Sequence[SpectralRow], mode: str, fell: Mapping[str, bool], flag: bool, scale: Scale) -> Quantity:

@@ -20,6 +20,8 @@ MANIFEST = Path("results/data/data.json")
 CALIBRATION = Path("results/calibrate/calibration.json")
 KINDS = {"collapse": Drivers, "branch": Treatments, "path": Readings, "switch": Switches}
 """Stage of a seed set -> the record it writes for each role, in the order of the pipeline."""
+STUDIES = {"spectral": "attention", "restart": "restart_attention"}
+"""A study of attention's spectra, which is the seed set of its runs and its group of parameters -> the set of its development."""
 INTERRUPTED = 130
 
 
@@ -44,6 +46,23 @@ def check_role(role: str) -> str:
     if role not in ROLES:
         raise Refusal("role", "no such role", expected=" or ".join(ROLES), observed=role)
     return role
+
+
+def check_study(study: str) -> str:
+    """The study of attention's spectra, if there is one of that name."""
+    if study not in STUDIES:
+        raise Refusal("study", "no such study", expected=" or ".join(STUDIES), observed=study)
+    return study
+
+
+def study_parts(study: str) -> tuple[str, ...]:
+    """The parameter groups that networks of a study of attention's spectra are made from."""
+    return ("model", "depths", "optimiser", "batch", "stack", "probe", "rules", check_study(study))
+
+
+def study_path(study: str, name: str) -> Path:
+    """Where one of its records lies."""
+    return Path(f"results/{check_study(study)}/{name}.json")
 
 
 def cell(stage: str, params: Params, name: str, role: str, inputs: list[Path], parts: tuple[str, ...]) -> gate.Run:

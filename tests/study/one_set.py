@@ -47,6 +47,7 @@ SCALE = Scale(
         intact=groups.Intact(ramp=10, hold=2, gain_steps=12), bursts=groups.Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6),
     ),
     spectral=groups.Spectral(steps=8, warm=2, rates=(2e-3, 2e-2), taus=(0.03, 0.3), at=2, measure=1, closely=4, later=2, few=2),
+    restart=groups.Restart(depth=2, init_std=0.1, batch=2, learn=4, gentle=2e-3, steps=8, hold=4, warm=2, rates=(2e-2, 2e-1), taus=(0.03, 0.3), at=2, measure=1, closely=4, later=2, few=2),
 )  # fmt: skip
 SEEDS, WEAK = (0, 3), 0.3
 

@@ -11,7 +11,7 @@ from rankcollapse.experiments import calibrate
 from rankcollapse.experiments_arms import switch_set, treat_set
 from rankcollapse.experiments_checks import check_set
 from rankcollapse.experiments_drivers import drive_set
-from rankcollapse.groups import Bursts, Intact, Spectral, Study, WeakGrid
+from rankcollapse.groups import Bursts, Intact, Restart, Spectral, Study, WeakGrid
 from rankcollapse.params import ROLES, Branches, Data, Depths, Driver, Model, Optimiser, Probe, Role, Rules, Scale, SetArms
 from rankcollapse.readings import Reader, measure_readings, open_reader
 from rankcollapse.records import Calibration
@@ -41,6 +41,7 @@ SCALE = Scale(
         bursts=Bursts(start=5, updates=4, multipliers=(20.0, 40.0), after=6, measure_after=3),
     ),
     spectral=Spectral(steps=8, warm=2, rates=(2e-3, 2e-2), taus=(0.03, 0.3), at=2, measure=1, closely=4, later=2, few=2),
+    restart=Restart(depth=2, init_std=0.1, batch=2, learn=4, gentle=2e-3, steps=8, hold=4, warm=2, rates=(2e-2, 2e-1), taus=(0.03, 0.3), at=2, measure=1, closely=4, later=2, few=2),
 )  # fmt: skip
 SEEDS, CALIBRATION = (0, 3), (5, 6)
 
