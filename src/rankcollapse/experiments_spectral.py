@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import torch
 
@@ -30,25 +30,26 @@ def bench_of(stage: str, provenance: Provenance, scale: Scale, folder: str) -> B
     return set_up(stage, scale, getattr(scale.depths, scale.spectral.role), 0.0, folder, provenance)
 
 
-def learn(bench: Bench, seeds: Sequence[int], query_key: str = "none") -> Results:
-    """What every network has learnt at a gentle rate, by the names of `teach`; nothing where arms begin with the first weights."""
-    runs = teach(seeds, bench.scale, query_key)
-    return train_named(bench, f"learnt {query_key}", runs) if runs else {}
+def learn(bench: Bench, **seeds: Sequence[int]) -> Results:
+    """What networks have learnt at a gentle rate, by the names of `teach`, from seeds by treatment of queries and keys; nothing where arms
+    begin with the first weights."""
+    runs = [run for query_key, own in seeds.items() for run in teach(own, bench.scale, query_key)]
+    return train_named(bench, "learnt", runs) if runs else {}
 
 
-def states_of(learnt: Results) -> dict[int, State]:
+def states_of(learnt: Results, arm: Arm) -> dict[int, State]:
     """By seed, the state that an arm goes on from."""
-    return {int(name.rpartition("/")[2]): state for name, (_, state) in learnt.items()}
+    return {int(name.rpartition("/")[2]): state for name, (_, state) in learnt.items() if name.startswith(f"learnt_{arm.taught}/")}
 
 
 def develop_spectral(provenance: Provenance, scale: Scale, seeds: Sequence[int], unigram: float, folder: str) -> SpectralChoice:
     """AdamW at every learning rate of the grid, then AdamW2 under every cap at the rate chosen."""
     bench, plan = bench_of("spectral development", provenance, scale, folder), scale.spectral
-    learnt = learn(bench, seeds)
-    tried = [train_arm(bench, PLAIN, Arm(), rate, seeds, learnt) for rate in plan.rates]
+    learnt = learn(bench, none=seeds)
+    tried = train_arms(bench, "rates", [(PLAIN, Arm(), rate) for rate in plan.rates], seeds, learnt)
     rates = tuple(survival_of(rows, scale, unigram) for rows in tried)
     rate = plan.rates[choose_rate(rates) - 1]
-    capped = [train_arm(bench, name, arm, rate, seeds, learnt) for name, arm in list_caps(plan).items()]
+    capped = train_arms(bench, "caps", [(name, arm, rate) for name, arm in list_caps(plan).items()], seeds, learnt)
     caps = tuple(survival_of(rows, scale, unigram, tau) for rows, tau in zip(capped, plan.taus, strict=True))
     cap = choose_cap(caps)
     return SpectralChoice(
@@ -57,11 +58,14 @@ def develop_spectral(provenance: Provenance, scale: Scale, seeds: Sequence[int],
     )  # fmt: skip
 
 
-def train_arm(bench: Bench, name: str, arm: Arm, rate: float, seeds: Sequence[int], learnt: Results) -> list[SpectralRow]:
-    """An arm's runs at one learning rate, without their heads."""
-    runs = make_runs(name, arm, rate, seeds, bench.scale, False, states_of(learnt))
-    results = train_named(bench, f"{name} {rate:g}", runs)
-    return [describe_spectral(run, after(learnt, arm, run.seed, results[run.name][0])) for run in runs]
+def train_arms(bench: Bench, label: str, cases: Sequence[tuple[str, Arm, float]], seeds: Sequence[int], learnt: Results) -> list[list[SpectralRow]]:
+    """For each case, an arm at one highest learning rate, its runs without their heads; one table trains them all."""
+    tables = [make_runs(name, arm, rate, seeds, bench.scale, False, states_of(learnt, arm)) for name, arm, rate in cases]
+    results = train_named(bench, label, [replace(run, name=f"{place} {run.name}") for place, runs in enumerate(tables) for run in runs])
+    return [
+        [describe_spectral(run, after(learnt, arm, run.seed, results[f"{place} {run.name}"][0])) for run in runs]
+        for place, ((_, arm, _), runs) in enumerate(zip(cases, tables, strict=True))
+    ]
 
 
 def after(learnt: Results, arm: Arm, seed: int, then: Trajectory) -> Trajectory:
@@ -106,10 +110,10 @@ def run_spectral(
     bench, plan, rate = bench_of("spectral", provenance, scale, folder), scale.spectral, float(choice.rate.value)
     shape, probe = bench.setting.shape, torch.from_numpy(bench.probe(scale.probe.rank_sequences))
     arms, few = list_arms(plan), seeds[: plan.few]
-    learnt = {kind: learn(bench, seeds if kind == "none" else few, kind) for kind in sorted({arm.taught for arm in arms.values()})}
+    learnt = learn(bench, none=seeds, rms=few)
     runs = [
         run for name, arm in arms.items()
-        for run in make_runs(name, arm, rate, seeds if name == PLAIN else few, scale, name == PLAIN, states_of(learnt[arm.taught]))
+        for run in make_runs(name, arm, rate, seeds if name == PLAIN else few, scale, name == PLAIN, states_of(learnt, arm))
     ]  # fmt: skip
     results = train_named(bench, "arms", runs)
     rows = []
@@ -118,7 +122,7 @@ def run_spectral(
             continue
         trajectory, state = whole(run, results)
         arm = arms[run.name.partition("/")[0]]
-        row = describe_spectral(run, after(learnt[arm.taught], arm, run.seed, trajectory))
+        row = describe_spectral(run, after(learnt, arm, run.seed, trajectory))
         if trajectory.diverged_at is None:
             heads = read_state(state, run, probe, shape)
             row = row.model_copy(update={"benign": share(heads.maps.benign), "malignant": share(heads.maps.malignant), "last": table(heads)})

@@ -80,7 +80,7 @@ def test_the_committed_file_is_read():
     for scale in ("smoke", "laptop", "paper"):
         assert getattr(params.scales, scale).depths.shallow < getattr(params.scales, scale).depths.deep
     assert isinstance(params.seed_set("calibration"), tuple)
-    assert refusal(params.seed_set, "mian") == "params.yaml: no seed set 'mian'; expected calibration, main, replication, bursts, development, intact, attention, spectral"
+    assert refusal(params.seed_set, "mian") == "params.yaml: no seed set 'mian'; expected calibration, main, replication, bursts, development, intact, attention, spectral, restart_attention, restart"
 
 
 SETS = {
