@@ -91,7 +91,7 @@ def list_spectral(study: str, seeds: Mapping[str, int], scale: Scale) -> list[Ta
     plan, own, every = scale.spectral, range(seeds[STUDIES[study]]), range(seeds[study])
     few, learnt = every[: plan.few], {seed: Fork(f"learnt_none/{seed}", plan.learn) for seed in {*own, *every} if plan.learn}
     tried = [run for place, rate in enumerate(plan.rates, 1) for run in make_runs(f"rate_{place}", Arm(), rate, own, scale, False, learnt)]
-    capped = [run for name, arm in list_caps(plan).items() for run in make_runs(name, arm, plan.rates[0], own, scale, False, learnt)]
+    capped = [run for name, arm in list_caps(plan).items() for run in make_runs(name, arm, plan.rates[0], own[: plan.few], scale, False, learnt)]
     arms = [
         run for name, arm in list_arms(plan).items()
         for run in make_runs(name, arm, plan.rates[0], every if name == PLAIN else few, scale, name == PLAIN, learnt)

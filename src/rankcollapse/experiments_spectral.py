@@ -43,13 +43,13 @@ def states_of(learnt: Results, arm: Arm) -> dict[int, State]:
 
 
 def develop_spectral(provenance: Provenance, scale: Scale, seeds: Sequence[int], unigram: float, folder: str) -> SpectralChoice:
-    """AdamW at every learning rate of the grid, then AdamW2 under every cap at the rate chosen."""
+    """AdamW at every learning rate of the grid, then AdamW2 under every cap at the rate chosen, on as many networks as arms get."""
     bench, plan = bench_of("spectral development", provenance, scale, folder), scale.spectral
     learnt = learn(bench, none=seeds)
     tried = train_arms(bench, "rates", [(PLAIN, Arm(), rate) for rate in plan.rates], seeds, learnt)
     rates = tuple(survival_of(rows, scale, unigram) for rows in tried)
     rate = plan.rates[choose_rate(rates) - 1]
-    capped = train_arms(bench, "caps", [(name, arm, rate) for name, arm in list_caps(plan).items()], seeds, learnt)
+    capped = train_arms(bench, "caps", [(name, arm, rate) for name, arm in list_caps(plan).items()], seeds[: plan.few], learnt)
     caps = tuple(survival_of(rows, scale, unigram, tau) for rows, tau in zip(capped, plan.taus, strict=True))
     cap = choose_cap(caps)
     return SpectralChoice(

@@ -61,8 +61,16 @@ def compute_map_rank(maps_ATT: torch.Tensor) -> torch.Tensor:
     """
     gram = maps_ATT.transpose(-1, -2) @ maps_ATT
     finite = gram.isfinite().all(-1).all(-1)
-    top = torch.linalg.eigvalsh(torch.where(finite[..., None, None], gram, 1.0))[..., -1]
+    top = find_top(torch.where(finite[..., None, None], gram, 1.0))
     return torch.where(finite, gram.diagonal(dim1=-2, dim2=-1).sum(-1) / top / maps_ATT.shape[-1], torch.nan)
+
+
+def find_top(gram_ATT: torch.Tensor) -> torch.Tensor:
+    """The largest eigenvalue (A,) of symmetric matrices; in double precision where single gives up, as it does on some closed maps."""
+    try:
+        return torch.linalg.eigvalsh(gram_ATT)[..., -1]
+    except torch.linalg.LinAlgError:
+        return torch.linalg.eigvalsh(gram_ATT.double())[..., -1].to(gram_ATT.dtype)
 
 
 def judge_modes(entropy: torch.Tensor, rank: torch.Tensor, sparse: float = SPARSE, low_rank: float = LOW_RANK) -> Modes:
