@@ -74,7 +74,8 @@ class Alignment:
 
     def blanked(self, page: Page) -> str:
         """A page's text with what is accounted for blanked out."""
-        pieces, at = [], 0
+        pieces: list[str] = []
+        at = 0
         for match in COVERED.finditer(self.covered[page.number - 1]):
             pieces += page.text[at : match.start()], VALUE * len(match.group())
             at = match.end()
