@@ -26,6 +26,7 @@ GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
 """The comma between thousands: a package may set none, a thin space, or one where we set none."""
 THOUSANDS = re.compile(r"(?<=\d)(?=(?:\d{3})+(?!\d))")
 LATEX = re.compile(r"\\[A-Za-z]+\s?(?:\{\})?|[{}]")
+COVERED = re.compile(b"\1+")
 
 
 def number_tokens(text: str) -> list[str]:
@@ -68,19 +69,31 @@ class Alignment:
     """Marks whose text nobody can read for its size."""
     joined: list[Token] = field(default_factory=list)
     """Values that stand so close, or so close behind a point, that a reader takes them for another number."""
+    _read: dict[tuple[int, re.Pattern[str]], tuple[bytes, list[Token]]] = field(default_factory=dict)
+    """Page and pattern -> what was accounted for when the page was read last, and what was read."""
 
     def blanked(self, page: Page) -> str:
         """A page's text with what is accounted for blanked out."""
-        covered = self.covered[page.number - 1]
-        if 1 not in covered:
-            return page.text
-        return "".join(VALUE if taken else character for character, taken in zip(page.text, covered, strict=True))
+        pieces: list[str] = []
+        at = 0
+        for match in COVERED.finditer(self.covered[page.number - 1]):
+            pieces += page.text[at : match.start()], VALUE * len(match.group())
+            at = match.end()
+        return "".join([*pieces, page.text[at:]])
 
     def tokens(self, pattern: re.Pattern[str] = NUMBER) -> Iterator[Token]:
         """The numbers that nothing accounts for yet, in the order in which they were drawn."""
         for page in self.pages:
-            for match in pattern.finditer(self.blanked(page)):
-                yield Token(plain(match.group()), page.number, *match.span())
+            yield from self._tokens_of(page, pattern)
+
+    def _tokens_of(self, page: Page, pattern: re.Pattern[str]) -> list[Token]:
+        """Those of one page; it is read again where more is accounted for since."""
+        covered = bytes(self.covered[page.number - 1])
+        known = self._read.get((page.number, pattern))
+        if known is None or known[0] != covered:
+            found = [Token(plain(match.group()), page.number, *match.span()) for match in pattern.finditer(self.blanked(page))]
+            known = self._read[page.number, pattern] = covered, found
+        return known[1]
 
     def cover(self, page: int, start: int, end: int) -> None:
         self.covered[page - 1][start:end] = b"\1" * (end - start)

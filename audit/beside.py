@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from audit.context import Context
 from audit.finding import Refusal
 from audit.tokens import derived_seeds
@@ -10,21 +12,27 @@ from audit.tokens import derived_seeds
 def is_beside(context: Context, name: str, path: str) -> bool:
     """Whether a record has the seeds of another known set, and is no source of what is judged under this registration."""
     said = context.provenance.get(path)
-    return said is not None and said.seeds in other_sets(context, name) and path not in judged_sources(context, name)
+    return said is not None and is_anothers(context, name, said.seeds) and path not in judged_sources(context, name)
 
 
-def other_sets(context: Context, name: str) -> set[tuple[int, ...]]:
-    """The seeds of each set that another sealed registration owns, and of each that the parameters list."""
-    owner = context.registrations[name].seed_owner
-    owners = {context.registrations[other].seed_owner for other in context.seals} & context.seals.keys()
-    listed = context.parameters.get("seed_sets") if isinstance(context.parameters, dict) else None
-    found = {tuple(seeds) for seeds in (listed.values() if isinstance(listed, dict) else ()) if isinstance(seeds, list | tuple)}
-    for other in owners - {owner}:
-        try:
-            found |= set(derived_seeds(context, other).values())
-        except Refusal:
-            continue  # said where that registration's own records are looked at
-    return found
+def is_anothers(context: Context, name: str, seeds: tuple[int, ...]) -> bool:
+    """Whether these are the seeds of a set that another sealed registration owns, or that the parameters list."""
+    return bool(set_owners(context).get(seeds, set()) - {context.registrations[name].seed_owner})
+
+
+def set_owners(context: Context) -> dict[tuple[int, ...], set[str]]:
+    """Seeds of each known set -> the sealed registrations that own it, "" where the parameters list it; once a context."""
+    if "_set_owners" not in context.__dict__:
+        listed = context.parameters.get("seed_sets") if isinstance(context.parameters, dict) else None
+        plain = listed.values() if isinstance(listed, dict) else ()
+        found = {tuple(seeds): {""} for seeds in plain if isinstance(seeds, list | tuple)}
+        for owner in {context.registrations[name].seed_owner for name in context.seals} & context.seals.keys():
+            with suppress(Refusal):  # said where that registration's own records are looked at
+                for seeds in derived_seeds(context, owner).values():
+                    found.setdefault(seeds, set()).add(owner)
+        context.__dict__["_set_owners"] = found
+    known: dict[tuple[int, ...], set[str]] = context.__dict__["_set_owners"]
+    return known
 
 
 def judged_sources(context: Context, name: str) -> set[str]:

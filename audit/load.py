@@ -38,6 +38,8 @@ DEEPEST = 100
 
 NESTING = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 """Strings, which are passed over, and what opens or closes a level of JSON."""
+FLAT = bytes({*range(256)} - {*b'"[]{}'})
+"""Bytes that neither open nor close a string or a level, in a text without backslashes."""
 
 
 def parse_json(text: str | bytes, place: object) -> Any:
@@ -66,12 +68,13 @@ def parse_json(text: str | bytes, place: object) -> Any:
 
 def measure_depth(text: str | bytes) -> int:
     """Levels of a JSON text; where there are few brackets at all, their number."""
-    whole = text.decode(errors="replace") if isinstance(text, bytes) else text
-    opened = whole.count("[") + whole.count("{")
+    data = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+    opened = data.count(b"[") + data.count(b"{")
     if opened <= DEEPEST:
         return opened
+    bare = data if b"\\" in data else data.translate(None, FLAT)  # most of a record is digits
     level = deepest = 0
-    for token in NESTING.findall(whole):
+    for token in NESTING.findall(bare.decode(errors="replace")):
         if token[0] != '"':
             level += 1 if token in "[{" else -1
             deepest = max(deepest, level)

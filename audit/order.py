@@ -38,10 +38,17 @@ class Order:
         for path, digest in self.seal.files.items():
             data = self._find_bytes(path, digest)
             if path.endswith(".json") and data is not None:
-                digests.update(_named(parse_json(data, path)))
+                digests |= self._names(path, data, digest)
             elif data is not None and path.endswith((".lock", ".sha256")):
                 digests.update(word for word in data.decode(errors="replace").replace(":", " ").split() if _is_digest(word))
         return frozenset(digests)
+
+    def _names(self, path: str, data: bytes, digest: str) -> set[str]:
+        """What a frozen manifest or run log names; read once a context, however many seals freeze it."""
+        known: dict[str, set[str]] = self.context.__dict__.setdefault("_frozen_names", {})
+        if digest not in known:
+            known[digest] = set(_named(parse_json(data, path)))
+        return known[digest]
 
     @cached_property
     def _ruled(self) -> dict[str, list[Finding]]:

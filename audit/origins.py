@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from audit.alignment import NUMBER, Alignment, Token, number_tokens, plain
 from audit.context import Context
@@ -164,7 +165,16 @@ def generated_readings(context: Context, document: Document) -> dict[str, Readin
     """The generated files that the document includes, but the macros."""
     folder = context.root / context.config.paths.generated
     names = sorted(generated_inputs(context, document) - {"macros.tex"})
-    return {name: read(decode((folder / name).read_bytes())[0], preamble=False) for name in names if (folder / name).is_file()}
+    return {name: read_generated(context, folder / name) for name in names if (folder / name).is_file()}
+
+
+def read_generated(context: Context, path: Path) -> Reading:
+    """What the reader makes of a generated file; the same bytes are read once a context."""
+    known: dict[bytes, Reading] = context.__dict__.setdefault("_generated_read", {})
+    data = path.read_bytes()
+    if data not in known:
+        known[data] = read(decode(data)[0], preamble=False)
+    return known[data]
 
 
 def generated_rows(context: Context) -> dict[str, list[Row]]:

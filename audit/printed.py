@@ -20,10 +20,8 @@ from audit.layer import extract_pages, skeleton
 from audit.marks import Mark, Typeset
 from audit.numbers.format import format_quantity
 from audit.numbers.keys import Keys
-from audit.numbers.reader import read
-from audit.numbers.scan import decode
 from audit.numbers.stream import VALUE, Reading
-from audit.origins import collect_origins, generated_rows, unaccounted
+from audit.origins import collect_origins, generated_rows, read_generated, unaccounted
 from audit.render import generate
 from audit.rows import Row, align_rows
 
@@ -215,7 +213,7 @@ def demanded_uses(context: Context, document: Document) -> list[Use]:
     for name in sorted(generated_inputs(context, document)):
         path = context.root / generated / name
         if path.name != "macros.tex" and path.is_file():
-            reading = read(decode(path.read_bytes())[0], preamble=False)
+            reading = read_generated(context, path)
             uses += [Use(*use[:3], f"{generated}/{name}", use[4]) for use in reading.uses if use[3] not in reading.optional]
     return uses
 

@@ -48,7 +48,7 @@ def align_rows(found: Alignment, rows: Iterable[Row]) -> list[Row]:
         page, start, end = min(places, key=lambda place: disorder(placed, number, place)) if len(places) > 1 else places[0]
         placed[number] = page, start
         cover_bones(found, page, start, end)
-    tokens = list(found.tokens(ROW_TOKEN))
+    tokens = list(found.tokens(ROW_TOKEN)) if late else []
     texts, taken = [token.text for token in tokens], bytearray(len(tokens))
     for row in late:
         runs = [run for place, text in enumerate(texts) if text == row.tokens[0] and (run := run_from(texts, taken, place, row.tokens))]

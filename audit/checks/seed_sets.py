@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import chain, combinations
 
 from audit.context import Context
 from audit.digest import sha256_bytes
@@ -61,24 +61,36 @@ def _shared(context: Context, registration: Registration) -> Iterator[Finding]:
 
 def _runs(context: Context, seeds: set[int]) -> Iterator[tuple[str, str]]:
     """Path and start commit of every logged run whose record, in any commit or here, names one of the seeds; and its blob, with ""."""
-    history, logs, results = context.history, open_logs(context), context.config.paths.results
-    committed = ((path, history.objects.blob(blob)) for path in history.paths_ever(results, ".json") for blob in history.versions(path))
-    for path, data in [*context.record_bytes.items(), *committed]:
-        digest = sha256_bytes(data)
-        if not path.endswith(".run.json") and not seeds.isdisjoint(_seeds(context, data, digest)):
+    logs = open_logs(context)
+    for path, blob, digest, named in _seeded(context):
+        if not seeds.isdisjoint(named):
             yield from ((path, logged.commit) for logged in logs.naming(digest))
-            yield history.blob_id(data), ""  # git alone tells, where no log does
+            yield blob, ""  # git alone tells, where no log does
 
 
-def _seeds(context: Context, data: bytes, digest: str) -> list[int]:
-    """The seeds that a record names; each is parsed once a context, whoever shares a set."""
-    known: dict[str, list[int]] = context.__dict__.setdefault("_seeds_named", {})
-    if digest not in known:
-        try:
-            known[digest] = list(parse_json(data, digest)["provenance"]["seeds"])
-        except (Refusal, KeyError, TypeError):
-            known[digest] = []
-    return known[digest]
+def _seeded(context: Context) -> list[tuple[str, str, str, list[int]]]:
+    """Path, blob, digest and seeds of every record, in any commit or here, that names seeds; read once a context, whoever shares a set."""
+    if "_seeded" not in context.__dict__:
+        history, results, known, found = context.history, context.config.paths.results, dict[str, list[int]](), []
+        committed = ((path, history.objects.blob(blob)) for path in history.paths_ever(results, ".json") for blob in history.versions(path))
+        for path, data in chain(context.record_bytes.items(), committed):
+            if path.endswith(".run.json"):
+                continue
+            if (digest := sha256_bytes(data)) not in known:
+                known[digest] = _seeds(data, digest)
+            if known[digest]:
+                found.append((path, history.blob_id(data), digest, known[digest]))
+        context.__dict__["_seeded"] = found
+    made: list[tuple[str, str, str, list[int]]] = context.__dict__["_seeded"]
+    return made
+
+
+def _seeds(data: bytes, digest: str) -> list[int]:
+    """The seeds that a record names."""
+    try:
+        return list(parse_json(data, digest)["provenance"]["seeds"])
+    except (Refusal, KeyError, TypeError):
+        return []
 
 
 def _finding(context: Context, registration: Registration, what: str, expected: str, observed: str, cure: str) -> Finding:

@@ -32,20 +32,27 @@ class Keys:
 
     @classmethod
     def of(cls, context: Context) -> Keys:
-        """The keys of a project, from the records listed in `audit.toml`."""
-        paths = context.config.records
-        return cls({name: context.records.get(path) for name, path in paths.items()}, paths)
+        """The keys of a project, from the records listed in `audit.toml`; once a context."""
+        if "_keys" not in context.__dict__:
+            paths = context.config.records
+            context.__dict__["_keys"] = cls({name: context.records.get(path) for name, path in paths.items()}, paths)
+        made: Keys = context.__dict__["_keys"]
+        return made
+
+    @cached_property
+    def _walked(self) -> list[tuple[str, Mapping[str, Any]]]:
+        named = ((name, record) for name, record in self.records.items() if record is not None)
+        return [(f"{name}.{key}", quantity) for name, record in named for key, quantity in walk_quantities(record)]
 
     @cached_property
     def quantities(self) -> dict[str, Mapping[str, Any]]:
         """Key -> plain quantity, over all named records."""
-        return {f"{name}.{key}": quantity for name, record in self.records.items() if record is not None for key, quantity in walk_quantities(record)}
+        return dict(self._walked)
 
     @cached_property
     def repeated(self) -> set[str]:
         """Keys that two quantities have, where a name inside a record holds a dot."""
-        counts = Counter(f"{name}.{key}" for name, record in self.records.items() if record is not None for key, _ in walk_quantities(record))
-        return {key for key, times in counts.items() if times > 1}
+        return {key for key, times in Counter(key for key, _ in self._walked).items() if times > 1}
 
     def resolve(self, key: str, place: str) -> Quantity:
         """The quantity of a key; an unknown one names the nearest keys."""

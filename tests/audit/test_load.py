@@ -1,17 +1,19 @@
-"""YAML is read by a quick parser and a thorough one, and both read the same."""
+"""YAML is read by a quick parser and a thorough one, and both read the same; the levels of JSON are those of its values."""
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from audit.finding import Refusal
-from audit.load import HUGE, UNSURE, _compose, _compose_quickly, parse_yaml
+from audit.load import DEEPEST, HUGE, UNSURE, _compose, _compose_quickly, measure_depth, parse_yaml
 
 ROOT = Path(__file__).parents[2]
 PIECES = [
@@ -62,3 +64,21 @@ def test_a_huge_text_with_a_fault_is_refused() -> None:
     """What the process of its own refuses is explained as elsewhere."""
     with pytest.raises(Refusal, match="dvc.lock"):
         parse_yaml("a: 1\n" * (HUGE // 4), "dvc.lock")
+
+
+VALUES = st.recursive(
+    st.integers() | st.text('"\\\\[]{}:,aé\n'), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('"\\\\[{}]b'), inner, max_size=3)
+)
+
+
+def levels(value: Any) -> int:
+    """Levels of a plain value, by its definition."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(levels, inner), default=0)
+
+
+@given(VALUES, st.booleans())
+def test_brackets_in_strings_are_no_levels(value: Any, ascii_only: bool) -> None:
+    """Beside more brackets than levels may be, a value is as deep as it is, with backslashes in its strings or without, as text or as bytes."""
+    text = json.dumps([value, *([[]] * DEEPEST)], ensure_ascii=ascii_only)
+    assert measure_depth(text) == measure_depth(text.encode()) == max(1 + levels(value), 2)

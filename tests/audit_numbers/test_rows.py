@@ -63,3 +63,14 @@ def test_a_row_that_is_not_there_is_lost():
     found = lay_out(MACHINE)
     assert [row.tokens for row in lost(found, [*MACHINE[:2], "6 pure.skip.depth", MACHINE[3]])] == [("6",)]
     assert [row.tokens for row in lost(lay_out(MACHINE), [*MACHINE, MACHINE[0]])] == [("2",)]
+
+
+def test_a_page_is_read_again_only_where_more_is_accounted_for(monkeypatch):
+    """Three pages are read once each; after a number of the second is accounted for, that page alone, and the number is gone."""
+    found, read, blanked = lay_out(["1 and 22"], ["333 and 4.5"], ["6"]), [], Alignment.blanked
+    monkeypatch.setattr(Alignment, "blanked", lambda self, page: read.append(page.number) or blanked(self, page))
+    assert [token.text for token in found.tokens()] == [token.text for token in found.tokens()] == ["1", "22", "333", "4.5", "6"]
+    assert read == [1, 2, 3]
+    found.cover(2, 0, 3)
+    assert [(token.text, token.page, token.start) for token in found.tokens()] == [("1", 1, 0), ("22", 1, 6), ("4.5", 2, 8), ("6", 3, 0)]
+    assert read == [1, 2, 3, 2]
