@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from audit.numbers import cues
-from audit.numbers.macros import SECTIONS
+from audit.numbers.macros import SECTIONS, SILENT, UPRIGHT
 from audit.numbers.sight import Sight
 from audit.numbers.stream import CELL, CITE
 from audit.numbers.tables import in_table
@@ -18,6 +18,7 @@ NUMBERED = re.compile(r"[a-z,]\s\(\d{1,3}(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)[.,
 """A citation by number in parentheses at the end of a clause; several in a text that cites by no command."""
 NUMBERED_OPEN, NUMBERED_CLOSE = re.compile(r"[a-z,]\s\((?:\d{1,3}\s?(?:,|--?|\u2013)\s?)*$"), re.compile(r"(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)")
 ENTRY = 600
+LENGTH_ALONE = re.compile(r"\{\s*[-+]?(?:\d+\.?\d*|\.\d+)\s?(?:pt|pc|in|bp|cm|mm|ex|em|sp|\\(?:text|line|column|paper)(?:width|height))\s*\}")
 KEYWORDED = frozenset("author keywords keyword IEEEkeywords keywords* subjclass pacs ccsdesc".split())
 
 
@@ -37,9 +38,19 @@ def is_length(sight: Sight) -> object:
     """A length of the page: in its own units, after a register or at once after a command."""
     if "\\" in sight.after[:4] and cues.LENGTH.match(sight.after):
         return True
+    if is_whole_argument(sight):
+        return True
     if "\\" not in sight.before:
         return False
     return cues.PRIMITIVE.search(sight.before) or (not sight.frame.math and cues.COMMAND.search(sight.before) and cues.TEX_UNIT.match(sight.after))
+
+
+def is_whole_argument(sight: Sight) -> bool:
+    """Whether a length, with its unit at once behind it, is all that an argument holds, unless the command only changes the type: `{-4cm}`, `{0.5em}`."""
+    frame, source = sight.frame, sight.reading.source
+    if frame.kind not in ("argument", "group") or frame.math or frame.name in SILENT or frame.name in UPRIGHT:
+        return False
+    return source[frame.start - 1 : frame.start].strip() not in ("", "$") and LENGTH_ALONE.match(source, frame.start) is not None
 
 
 def opaque(name: str) -> Callable[[Sight], object]:
