@@ -18,6 +18,8 @@ __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+LEADING = re.compile(r"[\s$]*(?:,|,\s*and|,\s*or|and|or)[\s$]*")
+LISTED_BEFORE = frozenset({"attribute", "hyphenated", "protocol", "counted", "condition's name", "list"})
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
 NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
 OTHER_END = re.compile(r"\$?(?:--?|\u2013)\$?")
@@ -155,6 +157,17 @@ def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
                 break
         given = Classified(literal, rule.cls, rule.name, rule.why)
         found.append(continue_list(main, found[-1], given) if found else given)
+    return lead_lists(main, found)
+
+
+def lead_lists(text: str, found: list[Classified]) -> list[Classified]:
+    """Numbers that lead up to a design constant at the end of their list are of its kind: `1, 3, and 6 day steps`."""
+    for index in range(len(found) - 2, -1, -1):
+        given, following = found[index], found[index + 1]
+        if given.rule != "measured" or following.rule not in LISTED_BEFORE or "main" not in (given.literal.stream, following.literal.stream):
+            continue
+        if given.literal.percent == following.literal.percent and LEADING.fullmatch(text[given.literal.end : following.literal.start]):
+            found[index] = Classified(given.literal, "design", "list", "leads up to a design constant in a list")
     return found
 
 

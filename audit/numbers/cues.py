@@ -80,6 +80,9 @@ INDEX = Cue(
     r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,\s*and|,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
+NOUN_NUMBERED = Cue(r"(?:^|\W)(?:the|in|on|at|for|from|between|this|each|namely|example)\s+(?!(?:other|first|last|next|top|remaining|about|over|under|only|around|nearly|almost|than|least|most|between|from|total|mean|median|average|roughly|approximately|some|these|those|their|final|same|just|another|additional|until|with|exactly|above|below|within|further|entire|whole|range|score|value)\b)[a-z]{4,}[\s\u00a0](?:\d{1,2}\s*(?:,|-|--|\u2013|and|to)\s*)?$")
+NUMBERED_ON = Cue(r"(?:[,;:)]|\.(?!\d)|\s*[-\u2013]\s*\d{1,2}\b(?!\s*(?:%|\\%|per))|\s+(?:which|that|is|was|has|shows?|exhibits?|in|of|for|with|where|because|but)\b)")
+"""A noun in the singular or plural with its number behind it, and how the sentence goes on: `the partition 6, which`."""
 VERBISH = Cue(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
 PLURAL = Cue(
     r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b|(?:adds|includes|reports|presents|extends|replaces|repeats|tests|drops|controls|compares|describes|summari[sz]es|yields|assumes|follows|starts|ends|considers|asks|examines|explores|shares|builds|applies)\b)[a-z-]+(?:s|en)\b"
@@ -92,7 +95,7 @@ SOFTWARE = Cue(
     I,
 )  # fmt: skip
 NAME_HYPHEN = Cue(
-    r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
+    r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\b(?!(?:about|approximately|circa|roughly|around|under|over|near|post|non|pre|mid|sub|than|top|minus|plus)[-\u2013])[a-z]{3,}(?=-)|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
 )
 MODEL = Cue(r"\b[A-Z][A-Za-z]*[\d.]*[-\s\u00a0]\(?(?:\d+(?:\.\d+)?[\s-])?$")
 PRODUCT_NAME = Cue(r"\b[A-Z](?=[A-Za-z]*[a-z])[A-Za-z]+[A-Z][A-Za-z]*[\s\u00a0]$|\b[A-Z]{2,}[a-z]+[\s\u00a0]$|\b[A-Z]{3,}\d+[\s\u00a0]$")
@@ -180,6 +183,11 @@ WITH_P = re.compile(r"[^.;]{0,20}[\s($]p\s*[=<>≤]", re.IGNORECASE)
 INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b|(?:percentage )?points?\b|per ?cent\b)", I)
 SIZE = Cue(r"(?:^|[^A-Za-z\\_])(?P<symbol>[nN])\s*=\s*(?:\d+\s*(?:to|or|and|--?|\u2013)\s*)?$")
 SIZES = re.compile(r"(?<![A-Za-z\\_])[nN]\s*=\s*\d")
+AFTER_BAND = Cue(r"\d(?:\s*(?:--?|\u2013|to)\s*\d+|\+)\s*(?:years?\s*)?[(\[]?\s*$")
+BAND_SIZED = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+\b|[\s$]*\+)[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*[nN]\s*=")
+BAND_START = Cue(r"\d[\s$]*(?:--?|\u2013|to)[\s$]*$")
+BAND_END = Cue(r"[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*[nN]\s*=")
+"""A band of ages or scores, and behind it how many fell in it: `25-34 (n = 18)`, `65+ (n = 9)`."""
 PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+(?!intervals?\b|confidence\b|credible\b)[a-z-]+){0,3}[\s,;(\[]*$")
 PERCENT_BEHIND = Cue(r"\s*(?:[,;=(]|or)\s*\(?\d+(?:\.\d+)?\s*%\s*[),;]")
 PORTION = Cue(r"\b(?:most|majority|minority|few|some|many|several|remaining|rest|others?|half|only)\b[^.;,()]{0,60}\(?\s*$", I)
@@ -216,7 +224,7 @@ BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s
 SLOPES = Cue(r"\b(?:slopes?|exponents?|powers?|scalings?)\b(?:of|and|or|[-\u2212\d/,\s])*$", I)
 COMPARATIVE = Cue(
     r"[\s\u2009\u00a0$-]*(?:(?:×|x|times|-?fold)[\s\u00a0$]+(?:\w+\s+)?(?:fewer|more|faster|slower|higher|lower|less|larger|smaller|better|worse|as|the|tighter|greater|cheaper)\b"
-    r"|(?:(?!or\b|and\b|to\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
+    r"|(?:(?!or\b|and\b|to\b|but\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
 )
 """A difference that was found."""
 AVERAGED = Cue(r"\b(?:median|mean|mode|(?:inter)?quartile range|iqr)[\s$:]*(?:(?:was|is|of|in)\s+)?(?:\d{4}[\s$]*(?:to|--?|\u2013|,)[\s$]*)?$", I)

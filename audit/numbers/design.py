@@ -84,8 +84,15 @@ def is_set_up(sight: Sight) -> object:
     return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or choices.PREPARING.match(found.group())) and not is_of_measured(sight)
 
 
+def is_band(sight: Sight) -> object:
+    """One end of a band of which the number of cases is told: `25-34 (n = 18)`."""
+    return sight.integer and not sight.literal.percent and (cues.BAND_SIZED.match(sight.after) or (cues.BAND_START.search(sight.before[-8:]) and cues.BAND_END.match(sight.after)))
+
+
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
+    if is_band(sight):
+        return True
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or choices.SCALED.search(sight.lead):
         return True
     if sight.integer and not sight.claims and (choices.LABELLED_END.match(sight.after) or choices.LABELLED_START.search(sight.before)):
@@ -227,7 +234,7 @@ def is_attribute(sight: Sight) -> object:
         return False
     if re.match(r"[x×][\s-](?:objective|magnification|zoom|lens|oil|coverage)", sight.after):
         return True
-    if choices.SIGMA_NOUN.match(sight.after):
+    if choices.SIGMA_NOUN.match(sight.after) or (choices.SINGULAR.match(sight.after) and not choices.CHANGE.match(sight.after)):
         return True
     found = choices.ATTRIBUTIVE.match(sight.after)
     if sight.integer and sight.round and choices.ARTICLE.search(sight.before[-28:]) and choices.ATTRIBUTIVE.match(sight.unit) and not choices.CHANGE.match(sight.unit):

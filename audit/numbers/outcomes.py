@@ -114,9 +114,11 @@ def is_counted_out(sight: Sight) -> object:
         return False
     if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
         return True
-    if found["symbol"] == "n" and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
+    if (found["symbol"] == "n" or cues.AFTER_BAND.search(ahead)) and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
         return True
-    return len(cues.SIZES.findall(sight.sentence)) > 1 and sight.says(cues.SORTS) and not sight.says(cues.ASSIGNED)
+    if len(cues.SIZES.findall(sight.sentence)) < 2 or sight.says(cues.ASSIGNED):
+        return False
+    return sight.says(cues.SORTS) or (sight.section == "result" and not sight.round) or cues.AFTER_BAND.search(ahead)
 
 
 def is_screened(sight: Sight) -> object:

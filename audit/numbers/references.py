@@ -105,6 +105,8 @@ def is_index(sight: Sight) -> object:
         return False
     if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
         return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
+    if sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math and cues.NOUN_NUMBERED.search(sight.before[-40:]) and cues.NUMBERED_ON.match(sight.after):
+        return True
     if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*(?:out of\s|\(\d+(?:\.\d+)?\s*%)", sight.after):
         return False
     verb = cues.VERBISH.search(sight.before[-12:]) and cues.PLURAL.match(sight.after)
