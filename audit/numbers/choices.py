@@ -21,6 +21,7 @@ CERTAIN_DESIGN = Cue(
 LINKED_DESIGN = Cue(
     rf"\b(?:thresholds?|guidelines?|cut-?offs?|budgets?|tolerances?|(?<!noise )floors?|grids?|criterion|multipliers?|skip scales?|targets?)\s*(?:{LINK}\s*)+(?:about|approximately)?\s*[$~≈]?\s*$"
     r"|\b(?:thresholds?|cut-?offs?|tolerances?|learning rates?|budgets?)\s+(?:of|for|in)\s+(?:the\s+)?\S+(?:\s+\S+)?\s+(?:is|was|were|are)\s*[$~≈]?\s*$"
+    r"|\b(?:batch|patch|window|kernel|image|input|crop|step|mesh|grid|bin|tile|voxel|pixel|population|vocabulary) sizes?\s+(?:(?:for|of|in|during)\s+(?:the\s+)?\w+\s+)?(?:is|was|were|are)\s*[$~≈]?\s*$"
     r"|\bat\s+(?:depths?|widths?|multipliers?|scales?|lags?|degrees?|orders?|ranks?|positions?)\s*(?:\d+\s*(?:,|and|or|to)\s*)*$",
     I,
 )  # fmt: skip
@@ -46,9 +47,9 @@ ORDINAL = Cue(
 )
 PRODUCT = Cue(r"\s*(?:(?:[A-Za-zμµ]{1,2}|micron|px|pixels?)\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|micron|px|pixels?|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
-SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
+SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:not\s+|\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
 """What was done with the things that a bound picks out."""
-BOUNDED = Cue(r"\b(?:\w+er than|less than|more than|below|above|under|over|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
+BOUNDED = Cue(r"\b(?:\w+er than|less than|more than|below|above|under|over|beyond|within|at least|at most)\s+(?:\S{1,3}\s*=\s*)?$", I)
 SUBJECT_BOUND = Cue(r"^\W*(?:(?:the|all|any|every)\s+)?(?:\w+\s+)?\w+\s+(?:under|below|above|older than|younger than|aged)\s*$", I)
 HEADED = r"(?:condition|treatment|group|arm|variant|configuration|regime|scenario|set-?up|setting|version|mode|protocol)\b(?!\s+(?:effects?|differences?)\b)"
 NAMES_CONDITION = Cue(rf"[\s\u00a0$-]*(?:%|[A-Za-z]+)?(?:\s?/\s?\d+\s[a-z]+)?[\s-]{HEADED}", I)
@@ -124,7 +125,7 @@ PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?)\s*(?:about|appr
 """What is said of a thing, not what the thing is made of."""
 RANGE_BEFORE = Cue(r"\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to|and)[\s$]*$", I)
 CHANGE = Cue(r"[\s\u00a0-]*\S+[\s\u00a0-]+(?:\w+\s+)?(?:gain|loss|shift|increase|decrease|reduction|drop|rise|fall|improvement|difference|delay|error|deviation|advantage|speed-?up|gap|excess|offset|change|decline|penalty|bias|lead|lag|detection)\b", I)
-ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|upon|mol|[a-z]+er)\b)(?:[a-z]{{3,}})")
+ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|upon|mol|[a-z]+er)\b)(?:[a-z]{{3,}}|[A-Z]{{2,}}\s[a-z]{{3,}})")
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
 BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
@@ -161,7 +162,7 @@ TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:\d|the|these|those|them|all|our)\b|out of
 SET_TO = Cue(r"\b(?:fixed|set|held|kept) (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I, (" to", " at", " as"))
 GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I, ("given",))
 PARAMETERS_ARE = Cue(r"(?:\b(?:selected|chosen|tested|considered|examined|compared|swept)\s+(?:are|were)(?!\s+(?:\w+ly\s+)?(?:found|significant))(?=[\s$]*$|\s*:)|\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b|parameters:|settings:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I, ("parameters", "settings", "configuration", "values used", " are", " were"))
-ENGAGED = Cue(r"\b(?:recruit(?:ed|ing)?|enrol(?:l)?(?:ed|ing)?|invit(?:ed|ing)|hir(?:ed|ing)|survey(?:ed|ing)|interview(?:ed|ing)|split(?:ting)? [a-z ]{0,40}into|divid(?:ed|ing) [a-z ]{0,40}into|partition(?:ed|ing)? [a-z ]{0,40}into)\s+(?:a (?:total|sample) of\s+)?[$~≈]?$", I)
+ENGAGED = Cue(r"\b(?:recruit(?:ed|ing)?|sampled|enrol(?:l)?(?:ed|ing)?|invit(?:ed|ing)|hir(?:ed|ing)|survey(?:ed|ing)|interview(?:ed|ing)|split(?:ting)? [a-z ]{0,40}into|divid(?:ed|ing) [a-z ]{0,40}into|partition(?:ed|ing)? [a-z ]{0,40}into)\s+(?:a (?:total|sample) of\s+)?(?:\d[\d,.]*\s*(?:,\s*and|,|and)\s+)*[$~≈]?$", I)
 SOME_OF = Cue(r"\b(?:the|these|its|their|our)\s+(?:first|last|next|top|bottom|nearest|closest|leading)\s+[$]?$|\b(?:label|rank|take|use|consider|analy[sz]e|plot|show|choose|pick|sort|keep)(?:s|ed|ing)?\s+the\s+[$]?$", I)
 DONE_TO = Cue(
     r"\b(?:is|are|was|were|be|been|being)\s+(?:\w+ly\s+)?(?:\w+\s+)?(?!(?:reduc|increas|improv|decreas|lower|rais|f[oi]und|observ|estimat|measur|determin|calculat|comput|report|detect|identif|attribut|associat|correlat|relat|compar|limit|affect|explain|predict|expect|reproduc|reach|achiev|recover)\w*\s)\w+(?:ed|set|cut|run|held|kept|put|built|spun|fed|grown)\s+(?P<how>to|at|every|with|into|over|on|for|from|under|using|in)\s+(?:an?\s+|the\s+|about\s+|approximately\s+)?[$~≈±]?\s*$",
@@ -182,6 +183,8 @@ MEASURED_NOUN = Cue(r"\b(?:rand index|silhouette|kappa|spearman|pearson|auc|auro
 AFTER_LOSING = Cue(r"\b(?:after|by|upon)\s+(?:excluding|removing|dropping|discarding|losing)\s+(?:the\s+|a further\s+|another\s+)?[$]?$", I)
 FOR_A_REASON = Cue(r"[\s\u00a0$]*(?:[\w-]+\s+){1,3}(?:with|without|due|because|that|which|who|whose|for|lost|missing)\b", I)
 PEAKS_AT = Cue(r"\b(?:peak\w*|correlat\w+|maxim\w+|minim\w+|strongest|largest|highest|lowest|f[oi]und|occur\w*|appear\w*|emerg\w*|revealed|located|detected)\s+(?:\w+\s+)?at\s+\w+[\s$]*(?:\d+\s*(?:,|and|or|to|--?|\u2013)\s*)*$", I)
+ASSIGNED_WORD = re.compile(r"(?<![A-Za-z\\])[a-z][\w\u2010-]{2,}\)?\s*=\s*\$?[-\u2212]?\d")
+"""A word, not a symbol, with its value: three of them in a sentence list settings."""
 NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
 SUSPENDED = Cue(r"-[a-z]+\s+(?:thresholds?|cut-?offs?|limits?|windows?|rules?|minimum|maximum)\b|-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
 VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I, ("var", "swe", "modif", "changing", "tun", "grid"))
@@ -200,6 +203,8 @@ NOUN_OF_BOUND = Cue(r"[\s\u00a0$-]*(?:%\s*)?(?:rules?|thresholds?|cut-?offs?|cri
 HYPHEN_NOUN = Cue(r"-(?!(?:fold|times|percent|point|year-old|sigma)\b)[a-z]{3,}[\s\u00a0]+[A-Za-z]")
 SELECTED_BY = Cue(r"(?<!we )\b(?:selects?|selected|suggests?|prefers?|favou?rs?|peak\w* at|maximi[sz]ed at|minimi[sz]ed at|optimal|best|found|identified|emerged)\s+(?:at\s+|with\s+|a\s+|the\s+)?[\s$(]*\w(?:_\S{1,12})?\u200b?\s*=\s*$", I)
 """A number of things that a criterion picked."""
+LOST_BEFORE = Cue(r"\b(?:we|authors|were|was|and|then|further|additionally|also)\s+(?:then\s+|also\s+|further\s+)?(?:excluded|removed|dropped|discarded|lost|rejected|disqualified)\b(?![^.;]{0,60}\b(?:first|last|next|if|than|when)\b)[^.;]{0,70}$", I, ("excluded", "removed", "dropped", "discarded", "lost", "rejected", "disqualified"))
+CASES = Cue(r"[\s\u00a0$]+(?:\w+ly\s+)?(?:[\w-]+\s+)?(?:participants?|patients?|subjects?|respondents?|people|persons|individuals|children|adults|infants|students|pupils|women|men|volunteers?|workers?|users?|households?|families|schools|teachers|animals|mice|rats|birds|dogs|cases|records|responses|observations|studies|articles|papers|abstracts|interviews|submissions)\b", I)
 LOST_HERE = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+){1,3}(?:(?:was|were)\s+)?(?:excluded|removed|dropped|discarded|lost|missing)\s+(?:due|because|owing|for|as|after)\b", I)
 NAMES_ASIDE = re.compile(r",?\s*(?:which|that|whom)\s+we\s+(?:label|call|term|name|denote)\w*[^,]*,")
 AVERAGE_OF = Cue(r"\b(?:median|mean|average)\s+of\s*[$]?$", I)

@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import conduct, cues, design, outcomes, references
 from audit.numbers.literals import Literal
-from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
+from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, is_told_of_others, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
 from audit.numbers.tables import in_design_column, is_heading, lists_parameters, stands_alone
@@ -115,6 +115,7 @@ RULES: tuple[Rule, ...] = (
     Rule("caption", "design", "a condition told in a caption", conduct.is_told_in_caption),
     Rule("conducted", "design", "weak evidence of an outcome: in a section on methods, in a sentence that asserts nothing", conduct.is_conducted),
     Rule("unasserted", "design", "weak evidence of an outcome: a round number in a sentence with no word of one", conduct.is_unasserted),
+    Rule("told of others", "reference", "in an introduction, in a paragraph with no word of this work", is_told_of_others),
     Rule("measured", "result", "a number a reader takes for measured", lambda s: True),
 )
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 
 from audit.numbers import choices, cues
-from audit.numbers.design import is_chosen, is_lost, is_of_measured
+from audit.numbers.design import LIST, is_chosen, is_lost, is_of_measured
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
 __all__ = ["is_allotted", "is_arranged", "is_bound", "is_conducted", "is_distributed", "is_protocol", "is_told_in_caption", "is_unasserted"]
 
-LIST = re.compile(r"^(?:[\s$]*(?:,|and|or|to|--?|\u2013)[\s$]*(?:and\s+|or\s+)?\d[\d,.]*)+")
 ENGLISH = re.compile(r"\b(?:the|of|and|is|are|was|were|with|for|to|we)\b")
 
 
@@ -47,6 +46,8 @@ def is_arranged(sight: Sight) -> object:
     if choices.SAMPLED_FROM.search(sight.lead) or (choices.VARIED.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))):
         return True
     if choices.HERE_SET.search(sight.lead) or choices.EITHER.search(sight.lead) or choices.EXPECTED.search(sight.lead) or choices.DEEPENED.search(sight.lead):
+        return True
+    if sight.before.rstrip(" $")[-1:] in ("=", "/") and not sight.claims and len(choices.ASSIGNED_WORD.findall(sight.sentence)) > 2:
         return True
     if not sight.literal.percent and choices.IDENTIFIED.search(sight.before[-32:]):
         return True

@@ -10,6 +10,8 @@ from audit.numbers.outcomes import ends_relation
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
+LIST = re.compile(r"^(?:[\s$]*(?:,|and|or|to|--?|\u2013)[\s$]*(?:and\s+|or\s+)?\d[\d,.]*)+")
+"""The rest of a list of numbers."""
 MIRROR_AFTER = re.compile(r"[\s$]*(?:and|to|,)[\s$+]*(\d+(?:\.\d+)?)")
 MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s$+]*$")
 
@@ -57,7 +59,7 @@ def is_measured_noun(sight: Sight) -> object:
 
 def is_lost(sight: Sight) -> object:
     """A number of cases that dropped out: `after excluding 28 days with missing values`."""
-    if sight.integer and sight.prose and choices.LOST_HERE.match(sight.after):
+    if sight.integer and sight.prose and (choices.LOST_HERE.match(sight.after) or (choices.LOST_BEFORE.search(sight.lead) and choices.CASES.match(LIST.sub("", sight.after)))):
         return True
     return sight.integer and sight.prose and "ing" in sight.lead[-24:] and choices.AFTER_LOSING.search(sight.lead[-40:]) and choices.FOR_A_REASON.match(sight.after)
 

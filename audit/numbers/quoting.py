@@ -10,7 +10,7 @@ from audit.numbers.sight import Sight
 from audit.numbers.stream import ARGUMENT, CITE, REF, SEAM
 from audit.numbers.tables import in_table, is_quoted_row
 
-__all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
+__all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "is_told_of_others", "own_beside_citation"]
 
 PARAGRAPH, NOTE, SENTENCES = 900, 600, 5
 NAME = r"[A-Z][\w'\u2019-]+"
@@ -182,6 +182,11 @@ def goes_on_telling(sight: Sight) -> bool:
         return False
     rest = sight.text[starts[first] if starts else 0 : start].replace("\n", " ") + sight.sentence
     return not cues.OWN.search(rest) and not POINTS_HERE.search(rest)
+
+
+def is_told_of_others(sight: Sight) -> object:
+    """In an introduction, in a paragraph without a word of this work."""
+    return sight.section == "background" and not sight.frame.math and not in_table(sight) and sight.page.once(("others", sight.span), lambda: speaks_of_others_only(sight, paragraph_start(sight)))
 
 
 def own_beside_citation(sight: Sight) -> bool:

@@ -110,7 +110,7 @@ def is_index(sight: Sight) -> object:
     if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*(?:out of\s|\(\d+(?:\.\d+)?\s*%)", sight.after):
         return False
     verb = cues.VERBISH.search(sight.before[-12:]) and cues.PLURAL.match(sight.after)
-    return not verb and not cues.PHYSICAL.match(sight.after)
+    return not verb and (not cues.PHYSICAL.match(sight.after) or re.match(r"[A-Z]\b", sight.after))
 
 
 def is_name(sight: Sight) -> object:
