@@ -22,6 +22,7 @@ LINKED_DESIGN = Cue(
     rf"\b(?:thresholds?|guidelines?|cut-?offs?|budgets?|tolerances?|(?<!noise )floors?|grids?|criterion|multipliers?|skip scales?|targets?)\s*(?:{LINK}\s*)+(?:about|approximately)?\s*[$~≈]?\s*$"
     r"|\b(?:thresholds?|cut-?offs?|tolerances?|learning rates?|budgets?)\s+(?:of|for|in)\s+(?:the\s+)?\S+(?:\s+\S+)?\s+(?:is|was|were|are)\s*[$~≈]?\s*$"
     r"|\b(?:batch|patch|window|kernel|image|input|crop|step|mesh|grid|bin|tile|voxel|pixel|population|vocabulary) sizes?\s+(?:(?:for|of|in|during)\s+(?:the\s+)?\w+\s+)?(?:is|was|were|are)\s*[$~≈]?\s*$"
+    r"|\b(?:fixed|prescribed|pre-?specified|nominal|default|predefined|preset|user-defined|tolerated|allowed|permitted)\s+(?:[\w-]+\s+){1,2}of\s*[$~≈]?\s*$|\bsubject to\s+an?\s+(?:[\w-]+\s+){1,4}of\s*[$~≈]?\s*$"
     r"|\bat\s+(?:depths?|widths?|multipliers?|scales?|lags?|degrees?|orders?|ranks?|positions?)\s*(?:\d+\s*(?:,|and|or|to)\s*)*$",
     I,
 )  # fmt: skip
@@ -45,6 +46,7 @@ WEAK_DESIGN = Cue(
 ORDINAL = Cue(
     r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b"
 )
+OF_QUANTILES = Cue(r"(?:st|nd|rd|th)\b[^.;]{0,40}\d(?:st|nd|rd|th)\s+(?:percentiles?|quantiles?|deciles?)\b", I)
 PRODUCT = Cue(r"\s*(?:(?:[A-Za-zμµ]{1,2}|micron|px|pixels?)\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|micron|px|pixels?|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
 SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:not\s+|\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
@@ -61,6 +63,7 @@ NAMED_VALUE = Cue(r"\b(?:embeddings?|dimensions?|layers?|heads?|filters?|kernels
 OF_CONSTANT = Cue(r"[\s\u00a0$-]+(?:(?:in|as|for)\s+(?:the\s+)?)?(?:learning[ -]rates?|batch size|drop-?out|weight decay|momentum|warm-?up)\b", I)
 AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people|subjects|students|individuals|those|persons)\s+(?:aged\s+)?(?:less|more|older|younger|under|over|above|below|at least|between)(?:\s+than)?\s*$", I)
 AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
+PLACE = Cue(r"\b(?:lat|long?|latitude|longitude)\.?\s*[=:]\s*[-\u2212+]?$", I)
 SCALED = Cue(r"\b(?:scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
 COPULA = Cue(r"\b(?:is|was|are|were)\s+(?:about\s+|only\s+)?[~$≈]?\d", I)
 """A statement of what a quantity is."""
@@ -129,7 +132,7 @@ ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
 BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
-IF_BOUND = Cue(r"\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I, ("if ", "whenever", "unless", "until"))
+IF_BOUND = Cue(r"\b(?:probabilit(?:y|ies)|chances?|likelihood)\s+(?:of|for|to|that)\s+(?:[a-z]+\s+){0,4}(?:exceed\w*|surpass\w*|reach\w*|above|below)\s*[$~≈]?$|\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I, ("if ", "whenever", "unless", "until", "probab", "chance", "likelihood"))
 DEFINES_BOUND = Cue(r"\bwhose\b[^.;]{0,70}\bat (?:least|most)\s*[$]?$|\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I, ("defin", "whose"))
 MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I, ("should", "must", "shall", "need", "have", "has", "had", "will"))
 MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I, (" by", " with"))
@@ -157,6 +160,7 @@ ASSERTED = Cue(
     r"increas(?:es|ed)|decreas(?:es|ed)|reduc(?:es|ed)|improv(?:es|ed)|dropp?(?:s|ed)?|fell|rose|grew|corresponds|estimated? (?:to|at|as|that)|peak\w*|measured to|had a|exhibit\w*|consum\w+|outperform\w*|correlat\w+|consisted|compris\w+|contain(?:s|ed)|skipped|failed|succeeded|died|agreed?|significant\w*|accura\w+|auc|visuali[sz]ed)\b",
     I,
 )  # fmt: skip
+THEREBY_COUNTED = Cue(r"\b(?:yielding|resulting in|giving|leaving|producing)\b(?![^.;]{0,60}\bby\b)[^.;]{0,90}$", I, ("yielding", "resulting in", "giving", "leaving", "producing"))
 COUNTED_OUT = Cue(r"\b(?:contain(?:s|ed|ing)?|compris\w+|into|across|consumes?|is|was|are|were|be|of|only|total|than|by|to|there (?:are|were|was|is)|and|,|ha[sd]|have)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*$|\[\s*$|[(]$", I)
 TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:\d|the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
 SET_TO = Cue(r"\b(?:fixed|set|held|kept) (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I, (" to", " at", " as"))

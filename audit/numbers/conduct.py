@@ -138,7 +138,7 @@ def is_conducted(sight: Sight) -> object:
         return False
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
-    if sight.literal.percent and choices.IS.search(sight.lead):
+    if (sight.literal.percent and choices.IS.search(sight.lead)) or (sight.integer and choices.THEREBY_COUNTED.search(sight.lead)):
         return False
     if sight.literal.kind == "decimal" and not sight.literal.percent and cues.CLAIM.search(sight.lead):
         return False

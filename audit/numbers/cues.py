@@ -95,7 +95,7 @@ SOFTWARE = Cue(
     I,
 )  # fmt: skip
 NAME_HYPHEN = Cue(
-    r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\b(?!(?:about|approximately|circa|roughly|around|under|over|near|post|non|pre|mid|sub|than|top|minus|plus)[-\u2013])[a-z]{3,}(?=-)|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
+    r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\([a-z](?=-)|\b(?!(?:about|approximately|circa|roughly|around|under|over|near|post|non|pre|mid|sub|than|top|minus|plus)[-\u2013])[a-z]{3,}(?=-)|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
 )
 MODEL = Cue(r"\b[A-Z][A-Za-z]*[\d.]*[-\s\u00a0]\(?(?:\d+(?:\.\d+)?[\s-])?$")
 PRODUCT_NAME = Cue(r"\b[A-Z](?=[A-Za-z]*[a-z])[A-Za-z]+[A-Z][A-Za-z]*[\s\u00a0]$|\b[A-Z]{2,}[a-z]+[\s\u00a0]$|\b[A-Z]{3,}\d+[\s\u00a0]$")
@@ -108,7 +108,9 @@ IDENTIFIER = Cue(
 )  # fmt: skip
 
 MONTHS = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|spring|summer|autumn|winter)"
-MONTH_BEFORE = Cue(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*(?:,|\u2013|--?)\s*)?$", I)
+MONTH_BEFORE = Cue(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*(?:,|\u2013|--?|and|to)\s*)?$", I)
+CLOCK = Cue(r"[\s\u00a0\u2009]*(?:UTC|GMT|UT(?=[\s,.;)])|[ap]\.?m\.?(?![A-Za-z])|o'clock)")
+UTC_OFFSET = Cue(r"\b(?:UTC|GMT)[\s\u00a0]*[+\u2212-]?$")
 MONTH_AFTER = Cue(rf"(?:st|nd|rd|th)?(?:\s*(?:\u2013|--?|and|to)\s*\d+(?:st|nd|rd|th)?)?[\s\u00a0]+(?:of\s+)?{MONTHS}\b", I)
 YEAR_BEFORE = Cue(
     rf"(?:^|\b(?i:in|since|until|till|from|by|during|before|after|between|early|late|mid|year|years|through|to|and|around|circa|of|at|with|than|versus|than in|workshop|conference|proc(?:eedings)?|edition|"
@@ -180,7 +182,7 @@ ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I
 """Words by which a writer sets a symbol."""
 SETTING_NOUN = Cue(r"\b(?:thresholds?|cut-?offs?|tolerances?|parameters?|bandwidths?|steps?|step sizes?|rates?|constants?|tolerance)\s*(?:of\s*)?$", I)
 WITH_P = re.compile(r"[^.;]{0,20}[\s($]p\s*[=<>≤]", re.IGNORECASE)
-INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b|(?:percentage )?points?\b|per ?cent\b)", I)
+INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b(?!\s+(?:CV\b|cross))|(?:percentage )?points?\b|per ?cent\b)", I)
 SIZE = Cue(r"(?:^|[^A-Za-z\\_])(?P<symbol>[nN])\s*=\s*(?:\d+\s*(?:to|or|and|--?|\u2013)\s*)?$")
 SIZES = re.compile(r"(?<![A-Za-z\\_])[nN]\s*=\s*\d")
 AFTER_BAND = Cue(r"\d(?:\s*(?:--?|\u2013|to)\s*\d+|\+)\s*(?:years?\s*)?[(\[]?\s*$")

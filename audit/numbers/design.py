@@ -32,6 +32,11 @@ def is_sample(sight: Sight) -> object:
     return sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN")
 
 
+def is_precise(sight: Sight) -> bool:
+    """Whether a decimal has three digits or more, as what was measured has."""
+    return sight.literal.kind == "decimal" and len(re.sub(r"\D", "", sight.literal.plain).strip("0")) >= 3
+
+
 def is_setting(sight: Sight) -> object:
     """`symbol = decimal` in a sentence that sets something."""
     return sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
@@ -93,7 +98,7 @@ def is_band(sight: Sight) -> object:
 
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
-    if is_band(sight):
+    if is_band(sight) or choices.PLACE.search(sight.before[-24:]):
         return True
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or choices.SCALED.search(sight.lead):
         return True
@@ -168,7 +173,7 @@ def is_condition(sight: Sight) -> object:
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
     lead = sight.lead.rstrip(" \u00a0")
-    if lead.endswith("=") and choices.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and choices.PAID.search(sight.lead)):
+    if (lead.endswith("=") and choices.AT_VALUE.search(sight.lead) and not (sight.claims and is_precise(sight))) or (lead.endswith(("$", "£", "€")) and choices.PAID.search(sight.lead)):
         return True
     if sight.integer and re.fullmatch(r"\W*With", lead) and choices.WITH_THINGS.match(sight.after):
         return True
@@ -221,7 +226,7 @@ def is_ordinal(sight: Sight) -> object:
     """`3rd quintile`: which one, unless the sentence ranks."""
     if not sight.integer or not any(ending in sight.after[:6] for ending in ("st", "nd", "rd", "th")):
         return False
-    if choices.ORDINAL.match(sight.after):
+    if choices.ORDINAL.match(sight.after) or choices.OF_QUANTILES.match(sight.after):
         return True
     ranked = re.search(r"\b(?:rank\w*|plac\w+|came|comes|finish\w*|is|was)\s*$", sight.lead, re.I)
     if ranked:

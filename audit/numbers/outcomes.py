@@ -24,7 +24,7 @@ LETTERS = frozenset("zdgrRUWM")
 def is_statistic(sight: Sight) -> object:
     """`p = .03`, `F(2, 87) = 5.3`; an inequality reports p, F or t, a bare letter otherwise has a decimal value."""
     if sight.prose and not sight.frame.math:
-        timed = sight.integer and cues.PHYSICAL.match(sight.after)
+        timed = sight.integer and (cues.PHYSICAL.match(sight.after) or (sight.literal.percent and re.search(r"\bCI\s*=\s*$", sight.before)))
         return cues.STATISTIC_TEXT.search(sight.before) and not timed and not is_level(sight)
     if sight.frame.math != "inline" or sight.frame.script or not ends_relation(sight):
         return False
@@ -58,6 +58,8 @@ def is_level(sight: Sight) -> object:
     if re.match(r"\s*\(?\s*(?:\*+|\\d?dagger|[\u2020\u2021])\s*\)?(?:$|[\s,;.)])", sight.after[:14]):
         return True  # what the stars of a table stand for
     if STARS.search(sight.before[-16:]):
+        return True
+    if "caption" in sight.frame.inside and sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".10"):
         return True
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
     return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)

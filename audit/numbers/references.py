@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
 from audit.numbers import cues
@@ -18,6 +19,8 @@ NUMBERED = re.compile(r"[a-z,]\s\(\d{1,3}(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)[.,
 """A citation by number in parentheses at the end of a clause; several in a text that cites by no command."""
 NUMBERED_OPEN, NUMBERED_CLOSE = re.compile(r"[a-z,]\s\((?:\d{1,3}\s?(?:,|--?|\u2013)\s?)*$"), re.compile(r"(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)")
 ENTRY = 600
+YEAR = re.compile(r"(?<![\d.,$-])(?:19[5-9]|20[0-4])\d(?![\d%]|[.,]\d)")
+"""What a text that tells it again and again means for a year."""
 LENGTH_ALONE = re.compile(r"\{\s*[-+]?(?:\d+\.?\d*|\.\d+)\s?(?:pt|pc|in|bp|cm|mm|ex|em|sp|\\(?:text|line|column|paper)(?:width|height))\s*\}")
 KEYWORDED = frozenset("author keywords keyword IEEEkeywords keywords* subjclass pacs ccsdesc".split())
 
@@ -86,6 +89,8 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
+    if sight.page.once("years", lambda: Counter(YEAR.findall(sight.text)))[literal.plain] > 2:
+        return True
     if re.search(r"\b[Ee]xclud(?:ed|es?|ing)\s$", sight.before[-12:]) and not cues.COUNTED.match(sight.after) and not cues.PLURAL.match(sight.after):
         return True
     if cues.PROPER.search(sight.before[-24:]) or re.search(r"\b[A-Z][a-z]+\sof\s$", sight.before[-24:]):
@@ -96,7 +101,9 @@ def is_year(sight: Sight) -> object:
 
 
 def is_month(sight: Sight) -> object:
-    """A day of a month."""
+    """A day of a month, or an hour of the day."""
+    if sight.integer and len(sight.literal.plain.lstrip("-")) <= 4 and (cues.CLOCK.match(sight.after) or cues.UTC_OFFSET.search(sight.before[-6:])):
+        return True
     return sight.integer and (cues.MONTH_BEFORE.search(sight.before[-24:]) or cues.MONTH_AFTER.match(sight.after))
 
 
@@ -123,6 +130,8 @@ def is_name(sight: Sight) -> object:
     if sight.integer and (sight.before[-2:].rstrip().endswith("#") or (shown.startswith("0") and len(shown) > 1)):
         return True
     if shown.isdigit() and len(shown) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
+        return True
+    if not sight.frame.math and re.search(r"(?:^|[\s(,])[a-zA-Z]\+$", sight.before[-3:]):
         return True
     return not sight.frame.math and (glued.isalpha() or glued == "_" or cues.NAME_HYPHEN.search(sight.before[-30:]))
 
