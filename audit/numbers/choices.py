@@ -95,6 +95,7 @@ STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|h
 DRAWN_FROM = Cue(r"\b(?:against|through|via|from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
 AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>(]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
 PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|stir|warm|ramp|optimi|initiali|choos|chose|clip|default)", I)
+EXCLUDED_IF = Cue(r"\b(?:excluded|removed|discarded|rejected|included|eligible|retained|dropped|flagged)\s+(?:from\s+(?:\w+\s+){1,3})?(?:if|when|whenever)\b", I, (" if", " when"))
 LIMIT_CLASS = Cue(r"\b(?:classified|defined|considered|counted|regarded|coded|categori[sz]ed|treated|flagged|labell?ed|grouped) (?:as|into)\b[^.;]{0,60}$", I)
 EVERYWHERE = Cue(r"\b(?:in|for) all (?:\w+\s)?(?:experiments|runs|cases|simulations|calculations|measurements|trials|tests|models|conditions)\b|\bthroughout\b", I)
 SINGULAR = Cue(r"(?:[\s\u00a0]+{ONE}(?:,|\s+(?:and|or|to|vs\.?|versus))\s+\d+(?:\.\d+)?)*[\s\u00a0]+{ONE}\s+(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|that|which|is|was|are|were|later|longer|shorter|earlier|ago|old|each)\b)[a-z]{3,}".replace("{ONE}", "(?:second|minute|hour|day|night|week|month|year|meter|metre|mile|inch|foot|degree)"))
@@ -132,10 +133,10 @@ ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
 BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
-IF_BOUND = Cue(r"\b(?:probabilit(?:y|ies)|chances?|likelihood)\s+(?:of|for|to|that)\s+(?:[a-z]+\s+){0,4}(?:exceed\w*|surpass\w*|reach\w*|above|below)\s*[$~≈]?$|\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I, ("if ", "whenever", "unless", "until", "probab", "chance", "likelihood"))
+IF_BOUND = Cue(r"\bwhere\b[^.,;:]{0,60}\b(?:falls?|drops?|rises?|exceeds?)(?:\s+(?:below|above|to|under|over))?\s*[$~≈]?$|\b(?:probabilit(?:y|ies)|chances?|likelihood)\s+(?:of|for|to|that)\s+(?:[a-z]+\s+){0,4}(?:exceed\w*|surpass\w*|reach\w*|above|below)\s*[$~≈]?$|\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I, ("if ", "where", "unless", "until", "probab", "chance", "likelihood"))
 DEFINES_BOUND = Cue(r"\bwhose\b[^.;]{0,70}\bat (?:least|most)\s*[$]?$|\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I, ("defin", "whose"))
 MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I, ("should", "must", "shall", "need", "have", "has", "had", "will"))
-MULTIPLIED = Cue(r"\b(?:multipl\w+|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I, (" by", " with"))
+MULTIPLIED = Cue(r"\b(?:multipl(?:y|ies|ied|ying)|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I, (" by", " with"))
 OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I, ("earn", "win", "receive", "paid", "get", "lose"))
 REWARD = Cue(r"\b(?:bonus|reward|payment|payoff|fee|prize|cents?|dollars?|euros?|credits|pounds)\b|[£€]|\\[$]", I)
 SHARED_OUT = Cue(
@@ -214,6 +215,7 @@ NAMES_ASIDE = re.compile(r",?\s*(?:which|that|whom)\s+we\s+(?:label|call|term|na
 AVERAGE_OF = Cue(r"\b(?:median|mean|average)\s+of\s*[$]?$", I)
 HERE_SET = Cue(r"\(\s*(?:here|in our case|in this case|in this study),?\s[^()]{0,30}=\s*\$?$", I, ("here", "in our case", "in this"))
 EITHER = Cue(r"\b(?:being|is|are|was|were|takes?|equals?)\s+either\s+[$]?$|\beither\s+\$?[01]\b[^.;]{0,60}\bor\s+[$]?$", I, ("either",))
+GROUP_OF = Cue(r"\b(?:on|from|using|in|across|over|with|for|evaluat\w+|analy[sz]\w+|stud(?:y|ied)|test(?:ed)?|to)\s+(?:an?|the|our|this)\s+(?:[\w-]+\s+){0,2}(?:group|set|panel|collection|cohort|sample|pool|series|library|corpus|simulation)\s+of\s+(?:\d[\d,.]*\s+[\w-]+\s+and\s+)?[$]?$|^\W*(?:starting|beginning)\s+(?:with|from)\s+[$]?$", I, (" of", "starting", "beginning"))
 MEAN_OF_MANY = Cue(r"\b(?:(?:the|are|is|as)\s+(?:mean|average|median|sum)|averag(?:e|ed|ing))\s+of\s+(?:the\s+)?[$]?$", I, (" of",))
 MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,2}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
 """Over how many things a mean was taken, not a mean that was found: `the average of 10 networks`."""

@@ -178,7 +178,7 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
         return Classified(given.literal, "reference", last.rule, last.why)
     if given.rule == "formula" and last.rule in FOUND and given.literal.kind == "decimal" and NEXT_VALUE.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
-    if given.rule == "quoted" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
+    if given.rule in ("quoted", "formula") and given.literal.kind == last.literal.kind == "decimal" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given

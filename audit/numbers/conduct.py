@@ -70,6 +70,8 @@ def is_gathered(sight: Sight) -> object:
         return True
     if choices.SPLIT_LEAD.search(sight.lead) and choices.SPLIT_ITEMS.match(past_list(sight)):
         return True
+    if choices.GROUP_OF.search(sight.lead) and (sight.round or sight.lead.lstrip().lower().startswith(("starting", "beginning"))) and not choices.TOLD_APART.match(sight.after):
+        return True
     if choices.DATA_ON.search(sight.lead) or (sight.round and choices.COLLATED.search(sight.lead) and not choices.TOLD_APART.match(sight.after)):
         return True
     if sight.section == "result":

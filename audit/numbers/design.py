@@ -127,6 +127,8 @@ def is_criterion(sight: Sight) -> object:
         return True
     if not sight.literal.percent and "(" in sight.lead and choices.CLASS_BOUND.search(sight.lead):
         return True
+    if choices.BOUND_WORD.search(sight.lead[-14:]) and sight.says(choices.EXCLUDED_IF):
+        return True
     if not sight.claims and choices.BOUND_WORD.search(sight.lead[-14:]) and choices.DEVIATIONS.match(sight.after):
         return True
     selecting = choices.BOUND_WORD.search(sight.lead[-14:]) and choices.SELECTING.search(sight.lead)

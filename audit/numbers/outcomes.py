@@ -67,6 +67,8 @@ def is_level(sight: Sight) -> object:
 
 def ends_relation(sight: Sight) -> object:
     """Whether the literal is all that follows in its formula, units and further assignments apart."""
+    if sight.literal.kind == "decimal" and re.match(r"\s*(?:--?|\u2013)\s*\d*\.\d+\s*(?:$|[,;)\]])", sight.right):
+        return True
     return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z])|\u200b?[\s\u2009]*(?:[A-Za-z]{{1,3}}|\\[A-Za-z]+)(?:_\S{{1,8}})?(?=[\s\u200b]*$))?[\s\u2009\u200b]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
 
 
@@ -209,7 +211,7 @@ def is_part(sight: Sight) -> object:
 
 def is_as_such(sight: Sight) -> object:
     """A number that counts and measures nothing."""
-    return is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
+    return re.match(r"\s+by (?:construction|definition)\b", sight.after) or is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
 
 
 def is_freedom(sight: Sight) -> object:
@@ -228,7 +230,7 @@ def is_share(sight: Sight) -> object:
     """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
     if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
         return True
-    if sight.integer and sight.prose and not sight.literal.percent and COUNT_WITH_SHARE.match(sight.after):
+    if sight.integer and sight.prose and not sight.literal.percent and (COUNT_WITH_SHARE.match(sight.after) or re.search(r"\d[\s\u2009]?%[\s$]*\([\s$]*$", sight.before[-8:])):
         return True
     return sight.prose and sight.literal.percent and (re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:]) or cues.SOME_OF_THEM.search(sight.lead))
 
@@ -237,5 +239,7 @@ def is_comparison(sight: Sight) -> object:
     """`3.1 x fewer`, `3.5 days earlier`: a difference, which somebody found."""
     if not sight.prose or sight.literal.words:
         return False
+    if re.search(r"[$£€]\s*$", sight.before) and re.match(r"\s+(?:more|less|higher|lower)\b", sight.after) or sight.says(choices.EXCLUDED_IF):
+        return not sight.says(choices.EXCLUDED_IF)
     by = sight.lead.rstrip(" $\u00a0").endswith(" by")
     return cues.COMPARATIVE.match(sight.after) or (sight.literal.percent and re.match(r"[\s\u00a0$]+(?:fewer|more|less)\s+[a-z]", sight.after)) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

@@ -31,6 +31,8 @@ REPORTS = re.compile(rf"(?:{CITE}|\b{NAME}(?:\s+et\s+al\.?[\s\\]*,?|\s+and\s+{NA
 """A cited author as the subject of a finding."""
 METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|corrections?|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er|programm?e?|codes?|formula|equation|protocols?|approach(?:es)?|recipe|guidelines?|techniques?|implementations?|mechanisms?|strateg(?:y|ies)|frameworks?|practices|outliers?|loss)(?:\s+(?:of|by|from))?\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)|^\W*(?:Following|Using|Adopting|Applying|Employing)\b[^,;]{{0,90}}{CITE}")
 """A citation of the method by which one's own number was found, or beside one's own table."""
+HANDED_ON = re.compile(rf"[\s$±)\d.\u2013-]{{0,16}}\s(?:reported|published|quoted|found|obtained|derived|measured|given|estimated)\s+(?:by|from|in|for)\b(?:(?!\b(?:we|our|us|this|here)\b|[.;]\s)[^\n]){{0,120}}{CITE}")
+"""What a number is told from, behind it: `(0.45-0.53) reported from measurements of stars`, and a citation."""
 WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 TURNS = re.compile(r";|\b(?:while|whereas|but|however|although|unlike)\b|\n\n")
 """Where another may begin to speak."""
@@ -155,6 +157,8 @@ def paragraph_start(sight: Sight) -> int:
 def handed_over(sight: Sight) -> bool:
     """Whether a citation follows the number closely, with no word of one's own between."""
     offset = sight.literal.start - sight.span[0]
+    if HANDED_ON.match(sight.sentence, sight.literal.end - sight.span[0]):
+        return True
     between, found, _ = sight.sentence[offset : offset + 60].partition(CITE)
     return bool(found) and not cues.OWN.search(between) and not SETS_AGAINST.search(between)
 

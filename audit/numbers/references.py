@@ -147,7 +147,7 @@ def is_proper(sight: Sight) -> object:
     """`Model 2`, `Finding 1 (`: a small integer that counts a thing with a capital name."""
     if sight.frame.math or sight.literal.percent or not (sight.integer or sight.literal.kind == "decimal"):
         return False
-    if cues.PRODUCT_NAME.search(sight.before[-24:]) and re.fullmatch(r"\d{1,4}|\d+\.\d", sight.literal.text):
+    if cues.PRODUCT_NAME.search(sight.before[-24:]) and not re.match(r"\s+(?:were|was|had|did)\b", sight.after) and re.fullmatch(r"\d{1,4}|\d+\.\d", sight.literal.text):
         return True
     if not sight.integer or len(sight.literal.plain) > 2:
         return False
