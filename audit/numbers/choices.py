@@ -10,6 +10,7 @@ CONFIDENCE = Cue(
     r"[\s\u00a0}\])-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
     I,
 )
+PERCENTILES = Cue(r"(?:th|st|nd|rd)?[\s$]*(?:--?|\u2013|to|and)[\s$]*\d+(?:th|st|nd|rd)?[\s\u00a0-]+(?:percentiles?|quantiles?)\b", I)
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = Cue(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|discount factors?|replay buffer(?: size)?|decay rates?|time ?steps?|(?:prior|cut-?off) (?:mean|variance|frequency|radius|energy)|drop-?out(?: rate| probability)?|significance level|(?<!'s )(?<!'s \\)alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
@@ -60,6 +61,7 @@ CONDITION_SYMBOL = re.compile(rf"\b(?:conditions?|treatments?|groups?|levels?)(?
 """A symbol whose values name conditions: `in condition SR = 2`, `the SR=1 condition`."""
 SYMBOL_VALUE = re.compile(r"\b(?P<symbol>[A-Z][A-Za-z]{0,5})[\s$]*=[\s$]*$")
 NAMED_VALUE = Cue(r"\b(?:embeddings?|dimensions?|layers?|heads?|filters?|kernels?|epochs?|sizes?|depth|width|stride|window|units|rank|length|iterations)\s*(?:\(|=)\s*$", I)
+MACRO_OF_SETTING = re.compile(r"(?i:threshold|cut-?off|seeds?|epochs|batchsize|learningrate|budget|layers|heads|iterations|folds|warmup|bandwidth|tolerance)\}?\s*\{?\$?\s*$")
 OF_CONSTANT = Cue(r"[\s\u00a0$-]+(?:(?:in|as|for)\s+(?:the\s+)?)?(?:learning[ -]rates?|batch size|drop-?out|weight decay|momentum|warm-?up)\b", I)
 AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people|subjects|students|individuals|those|persons)\s+(?:aged\s+)?(?:less|more|older|younger|under|over|above|below|at least|between)(?:\s+than)?\s*$", I)
 AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
@@ -91,7 +93,7 @@ HOLDING = Cue(r"(?<!final )(?<!resulting )(?<!remaining )\bdata ?sets? of[^.;]{0
 RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
 COMPARED = Cue(r"\b(?:higher|lower|greater|less|more|larger|smaller|fewer|longer|shorter|better|worse|most|least|faster|slower)(?:\s+than)?\b", I)
-STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|blocks|repetitions|replications|replicates|restarts|epochs|permutations|resamples|replicates?)\b", I)
+STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|blocks|repetitions|replications|replicates|restarts|epochs|permutations|resamples|replicates?|realizations|realisations|simulations)\b", I)
 DRAWN_FROM = Cue(r"\b(?:against|through|via|from|over|across|of|with|using|by creating|in|on|for|per|these|the|all)\s*(?:the\s+)?$", I)
 AT_VALUE = Cue(r"\b(?:at|for|with|where|when|if|let|using|setting|choose|fix|take|energies|i\.e\.,?)\s+(?:\w+\s+){0,2}[^\s=<>(]{1,14}(?:\([^)]*\))?[\s\u00a0]*=[\s\u00a0]*$", I)
 PREPARING = Cue(r"(?:set|fix|train|perform|anneal|deposit|irradiat|heat|cool|stir|warm|ramp|optimi|initiali|choos|chose|clip|default)", I)
@@ -107,6 +109,9 @@ SIZED = Cue(rf"[\s\u2009\u00a0-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:thick|wide|lon
 LEGEND = Cue(r"\b(?:lines?|bars?|bands?|contours?)\b[^.;\d]{0,40}\b(?:mark|show|indicate|represent|denote|delimit)\b[^.;]{0,12}±\s*$|\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
 SHADED = Cue(r"\s*(?:SDs?|SEs?|SEM|s\.?\s?[de]\.?(?:m\.?)?|standard (?:deviations?|errors?)|sigma|\\sigma|σ)(?![A-Za-z])", I)
 BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
+ZONE = Cue(r"\b(?:band|bin|shell|layer|zone|segment|window|stratum|quartile|tertile|quintile|grade|category|baseline)s?\s*\([\s$]*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", I, ("(",))
+ZONE_END = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$]*{UNIT}[\s$]*\)")
+"""What a band or shell spans, in parentheses behind its name: `the first shell (0-3 Å)`."""
 CLASS_BOUND = Cue(r"\b(?:class|grade|stage|group|category|level|tier|quartile|tertile)\s+(?:[ivx]+|[a-d]|\d)\s*\((?:above|below|over|under)?[\s$]*(?:[-\u2212]?\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?[-\u2212$]*$|\((?:above|below|over|under)\s*[-\u2212$]*$", I)
 """The bound of a class, in parentheses behind its name."""
 SELECTING = Cue(r"\b(?:we (?:\w+ )?(?:consider|select|restrict|limit|retain|include|exclude|discard|mask|flag|reject|require)|(?:considered|selected|restricted|limited|retained|included|excluded|discarded|masked|flagged|rejected|required)|(?:selecting|restricting|limiting|excluding|discarding|masking|rejecting|requiring))\b(?P<between>[^.;:]{0,60})\b(?:below|above|under|over|within|between|than|least|most|exceeding)[\s$≈]*$", I, ("than", "below", "above", "under", "over", "within", "between", "least", "most", "exceeding"))
@@ -148,7 +153,7 @@ PROBABILITY = Cue(r"[\s\u00a0$]*(?:probability|chance|likelihood)\s+(?:that|of|t
 DISTRIBUTION = Cue(r"\b(?:distributions?|gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I, ("distribution", "gaussian", "normal", "prior", "noise", "exponential", "uniform", "poisson"))
 SET_NOUN = Cue(
     rf"\b(?:bandwidths?|time ?(?:frames?|windows?)|windows?(?: (?:length|size|width)s?)?|(?:grid |mesh |time |sampling )spacing|sampling intervals?|horizons?|wait(?:ing)? times?|time-?outs?|duty cycles?|(?:step )?increments?|smearing|"
-    rf"(?:conversion|correction|scaling|safety|calibration|dilution|weighting|damping|penalty) (?:factor|value|term|constant|weight)s?|correction value|relaxation (?:time ?scale|time)s?|change sizes?|settling period|delay period|(?:time-averaged )?power per \w+|field of view|lags?|cut|pass energy|k-points?|supercell)"
+    rf"(?:conversion|correction|scaling|safety|calibration|dilution|weighting|damping|penalty) (?:factor|value|term|constant|weight)s?|correction value|relaxation (?:time ?scale|time)s?|change sizes?|settling period|delay period|(?:time-averaged )?power per \w+|field of view|lags?|cut|pass energy|k-points?|supercell|ph(?: value)?)"
     rf"\s*(?:{LINK}\s*)*(?:about|approximately|roughly|only)?\s*[$~≈]?\s*$",
     I,
 )  # fmt: skip

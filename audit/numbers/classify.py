@@ -182,9 +182,9 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
         return Classified(given.literal, "result", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given
-    if given.literal.percent and not last.literal.percent:
-        return given
     between = text[last.literal.end : given.literal.start]
+    if given.literal.percent and not last.literal.percent or (last.rule == "setting" and not given.literal.frame.math and between.strip(" $") == "to"):
+        return given
     listed = LISTED.fullmatch(between)
     if listed is None or (listed["unit"] and between.rstrip().endswith(",") and not cues.PHYSICAL.match(text[given.literal.end : given.literal.end + 12]) and not LETTER.match(text, given.literal.end)):
         return given

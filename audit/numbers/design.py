@@ -7,6 +7,7 @@ import re
 from audit.numbers import choices, cues
 from audit.numbers.literals import parse_decimal
 from audit.numbers.outcomes import ends_relation
+from audit.numbers.references import DEFINERS
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
@@ -19,6 +20,8 @@ MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s
 def is_confidence(sight: Sight) -> object:
     """`95 % CI`, a quantile, a fold."""
     value = parse_decimal(sight.literal.plain)
+    if sight.integer and choices.PERCENTILES.match(sight.after):
+        return True
     return choices.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
 
 
@@ -255,7 +258,7 @@ def is_legend(sight: Sight) -> object:
     """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
     if sight.literal.plain in ("1", "2") and "±" in sight.lead[-4:] and choices.SHADED.match(sight.after):
         return True
-    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)))
+    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)) or (choices.ZONE.search(sight.lead) and choices.ZONE_END.match(sight.after)))
 
 
 def is_cause(sight: Sight) -> object:
@@ -294,8 +297,15 @@ def is_proportion(sight: Sight) -> object:
     return re.match(r":\d", sight.after) or re.search(r"\d:$", sight.before)
 
 
+def is_macro_of_setting(sight: Sight) -> object:
+    """All that a definition holds, where its name is that of something set: `\\newcommand{\\BatchSize}{32}`."""
+    return sight.frame.inside & DEFINERS and choices.MACRO_OF_SETTING.search(sight.reading.source[max(0, sight.literal.source_start - 50) : sight.literal.source_start])
+
+
 def is_named_constant(sight: Sight) -> object:
     """The value of a named constant: `learning rate of 3e-4`."""
+    if is_macro_of_setting(sight):
+        return True
     if in_table(sight) or choices.HAPPENED.match(sight.after):
         return False
     if choices.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and choices.NAMED_VALUE.search(sight.lead)):

@@ -17,6 +17,8 @@ PRODUCT = re.compile(r"\s*(?:[A-Za-z]|\\[a-z]+)[_\s\u200b]*$")
 """What a coefficient multiplies: `z = 0.25r`."""
 STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\textless)[\s$]*$")
 """What stars of a table stand for: `** p < .01`."""
+CONDITIONS_AHEAD = re.compile(r"(?:^|\W)(?:[Aa]t|[Ff]or|[Ww]hen|[Ww]here|[Ww]ith|[Ii]f)\s+\S{1,20}\s?=\s?[\d.]+(?:\s*,\s*\S{1,20}\s?=\s?[\d.]+)*(?:,?\s+and|,)\s+$")
+"""One condition behind another: `For a = 0.25 and b = 1.5`."""
 LETTERS = frozenset("zdgrRUWM")
 """Statistics with the name of a letter that names many other things."""
 
@@ -101,8 +103,14 @@ def is_spread_in_prose(sight: Sight) -> object:
 
 def is_displayed(sight: Sight) -> object:
     """A displayed symbol's value with its unit, behind words that announce an outcome."""
-    if sight.frame.math != "display" or sight.frame.script or not cues.RELATION.search(sight.left):
+    if sight.frame.math != "display" or sight.frame.script:
         return False
+    if sight.alone and sight.literal.percent:
+        return True
+    if not cues.RELATION.search(sight.left):
+        return False
+    if sight.literal.kind == "decimal" and len(re.sub(r"\D", "", sight.literal.plain).strip("0")) >= 3 and re.match(r"\s*[.,;]?\s*(?:\\qquad|\\quad|\\text\b|$|,)", sight.right):
+        return sight.formula and cues.COMES_TO.search(sight.text[max(0, sight.formula[0] - REACH) : sight.formula[0]].rpartition(".")[2])
     ahead = sight.text[max(0, sight.formula[0] - REACH) : sight.formula[0]].rpartition(".")[2] if sight.formula else ""
     return cues.ANNOUNCES.search(ahead) and re.match(rf"[\s\u2009\u00a0]*(?:%|(?:\\?(?:rm|text|mathrm)\b\s*)?{cues.UNIT}(?![A-Za-z]))", sight.right)
 
@@ -172,6 +180,7 @@ def is_found_value(sight: Sight) -> object:
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
         and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
         and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and not CONDITIONS_AHEAD.search(sight.text[max(0, sight.formula[0] - 50) : sight.formula[0]])
         and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
     )  # fmt: skip
