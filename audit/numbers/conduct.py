@@ -26,6 +26,8 @@ def is_bound(sight: Sight) -> object:
     if not sight.prose or in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
         return False
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
+    if sign and sight.section == "result" and sight.literal.kind == "decimal" and not sight.plain_decimal:
+        return False
     if sign and not choices.ASSERTED.search(sight.lead) and not (sight.literal.percent and sight.section != "method"):
         return sign["sign"] in "≥>≤" or (cues.PHYSICAL.match(sight.unit) and sight.section != "result") or re.match(r"\s*vs\b", sight.after)
     if sign and choices.MEETS.search(sight.lead):
@@ -73,6 +75,8 @@ def is_gathered(sight: Sight) -> object:
     if choices.GROUP_OF.search(sight.lead) and (sight.round or sight.lead.lstrip().lower().startswith(("starting", "beginning"))) and not choices.TOLD_APART.match(sight.after):
         return True
     if choices.DATA_ON.search(sight.lead) or (sight.round and choices.COLLATED.search(sight.lead) and not choices.TOLD_APART.match(sight.after)):
+        return True
+    if choices.ALL_OF.search(sight.lead) and choices.MANY.match(sight.after) and not choices.TOLD_APART.match(sight.after):
         return True
     if sight.section == "result":
         return False

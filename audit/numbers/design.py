@@ -13,6 +13,7 @@ from audit.numbers.tables import in_table
 
 LIST = re.compile(r"^(?:[\s$]*(?:,|and|or|to|--?|\u2013)[\s$]*(?:and\s+|or\s+)?\d[\d,.]*)+")
 """The rest of a list of numbers."""
+ARTICLES = re.compile(r"\s(?:the|our|these|all(?: the)?)$")
 MIRROR_AFTER = re.compile(r"[\s$]*(?:and|to|,)[\s$+]*(\d+(?:\.\d+)?)")
 MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s$+]*$")
 
@@ -59,6 +60,8 @@ def is_measured_noun(sight: Sight) -> object:
     if re.search(r"\b(?:first|last|next)\s*$", sight.before[-8:]) and cues.COUNTED.match(sight.after):
         return True
     if choices.PARTS_OF_NET.match(sight.after) and sight.round and not choices.TAKES_AWAY.search(sight.before[-14:]):
+        return True
+    if sight.before.rstrip("$ ").endswith("(") and choices.STRONG_COUNT.match(sight.after) and re.match(r"[^()]{0,40}\)", sight.after) and not sight.claims:
         return True
     if choices.STRONG_COUNT.match(sight.after) and choices.DRAWN_FROM.search(sight.before[-20:]):
         return True
@@ -126,6 +129,8 @@ def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
+    if sight.literal.percent and sight.integer and re.search(r"\btop\s*$", sight.before[-6:], re.I):
+        return True
     if choices.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
         return True
     if not sight.literal.percent and "(" in sight.lead and choices.CLASS_BOUND.search(sight.lead):
@@ -200,7 +205,7 @@ def is_span(sight: Sight) -> object:
     """`over 9 years`, `across 5 seeds`; `at 60 degrees`; `at 5 years`."""
     if not sight.prose or sight.literal.percent:
         return False
-    last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
+    last = ARTICLES.sub("", sight.lead.rstrip("\u00a0 $")).rstrip().rpartition(" ")[2].lower()
     spanned = sight.integer and last in ("over", "across", "for") and choices.SPAN.search(sight.lead[-24:]) and (
         choices.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
     ) and (is_chosen(sight) if not sight.claims else sight.round)

@@ -71,6 +71,8 @@ def ends_relation(sight: Sight) -> object:
     """Whether the literal is all that follows in its formula, units and further assignments apart."""
     if sight.literal.kind == "decimal" and re.match(r"\s*(?:--?|\u2013)\s*\d*\.\d+\s*(?:$|[,;)\]])", sight.right):
         return True
+    if re.match(r"[eE]\s*\^", sight.right):
+        return True
     return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z])|\u200b?[\s\u2009]*(?:[A-Za-z]{{1,3}}|\\[A-Za-z]+)(?:_\S{{1,8}})?(?=[\s\u200b]*$))?[\s\u2009\u200b]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
 
 

@@ -19,6 +19,8 @@ NUMBERED = re.compile(r"[a-z,]\s\(\d{1,3}(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)[.,
 """A citation by number in parentheses at the end of a clause; several in a text that cites by no command."""
 NUMBERED_OPEN, NUMBERED_CLOSE = re.compile(r"[a-z,]\s\((?:\d{1,3}\s?(?:,|--?|\u2013)\s?)*$"), re.compile(r"(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)")
 ENTRY = 600
+STOPPED = re.compile(r"\b[a-z]{6,}\.\s+$")
+"""A word in full, and the end of its sentence: what follows is counted by no `section`."""
 YEAR = re.compile(r"(?<![\d.,$-])(?:19[5-9]|20[0-4])\d(?![\d%]|[.,]\d)")
 """What a text that tells it again and again means for a year."""
 LENGTH_ALONE = re.compile(r"\{\s*[-+]?(?:\d+\.?\d*|\.\d+)\s?(?:pt|pc|in|bp|cm|mm|ex|em|sp|\\(?:text|line|column|paper)(?:width|height))\s*\}")
@@ -110,6 +112,8 @@ def is_month(sight: Sight) -> object:
 def is_index(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind in ("decimal", "fraction")):
         return False
+    if STOPPED.search(sight.before[-24:]):
+        return False
     if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
         return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
     if sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math and cues.NOUN_NUMBERED.search(sight.before[-40:]) and cues.NUMBERED_ON.match(sight.after):
@@ -127,7 +131,7 @@ def is_name(sight: Sight) -> object:
         return True
     if glued == "." and sight.before[-2:-1].isalpha() and not sight.frame.math:
         return True
-    if sight.integer and (sight.before[-2:].rstrip().endswith("#") or (shown.startswith("0") and len(shown) > 1)):
+    if sight.integer and (sight.before[-2:].rstrip().endswith("#") or (shown.startswith("0") and shown[1:2].isdigit())):
         return True
     if shown.isdigit() and len(shown) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
         return True
