@@ -66,6 +66,7 @@ OF_CONSTANT = Cue(r"[\s\u00a0$-]+(?:(?:in|as|for)\s+(?:the\s+)?)?(?:learning[ -]
 AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people|subjects|students|individuals|those|persons)\s+(?:aged\s+)?(?:less|more|older|younger|under|over|above|below|at least|between)(?:\s+than)?\s*$", I)
 AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
 PLACE = Cue(r"\b(?:lat|long?|latitude|longitude)\.?\s*[=:]\s*[-\u2212+]?$", I)
+OF_SCALE = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+)?[\s$]*(?:-\s?point\s+|\s)(?:likert\s+|rating\s+|response\s+)?scales?\b", I)
 SCALED = Cue(r"\b(?:scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
 COPULA = Cue(r"\b(?:is|was|are|were)\s+(?:about\s+|only\s+)?[~$≈]?\d", I)
 """A statement of what a quantity is."""
@@ -90,7 +91,7 @@ PAID = Cue(r"\b(?:paid|compensated|reimbursed|rewarded|received?s?)\s+(?:\w+\s+)
 POWER = Cue(r"\bpower (?:analysis|calculations?)\b|%\s*power\b", I)
 HOLDING = Cue(r"(?<!final )(?<!resulting )(?<!remaining )\bdata ?sets? of[^.;]{0,60}$|\b(?:data ?sets?|treebanks?|vocabular(?:y|ies)|archives?|questionnaires?|ensembles?|workloads?|stores?|caches?|clusters?(?! \d)|cohorts?|benchmarks?|corpus|corpora|panels?|surveys?|models?|networks?|architectures?|suites?|splits?|sets?)\b[^.;]{0,40}\b(?:contain(?:s|ed|ing)?|ha(?:s|ve|d)|includ(?:es?|ed|ing)|compris(?:es?|ed|ing)|consist(?:s|ed|ing)?(?: of)?|holds?|have|spans?|covers?)\b[^.;]{0,60}$", I)
 """What a data set or a network consists of."""
-RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$", I)
+RESTRICTED = Cue(r"\b(?:(?:with|having)\s+(?:an?\s+)?|(?:and|,)\s+an?\s+)(?:[A-Za-z-]+\s+){0,3}(?:higher|lower|greater|less|more|larger|smaller|fewer|above|below|longer|shorter|older|younger|better|worse)(?:\s+than)?\s*$|\bwith\b[^.;]{0,40}\bthan\s+\S{1,12}\s+but\s+(?:greater|higher|larger|more|less|lower|smaller|fewer)\s+than\s*$", I)
 """A clause that picks out what is looked at: `with a support higher than`."""
 COMPARED = Cue(r"\b(?:higher|lower|greater|less|more|larger|smaller|fewer|longer|shorter|better|worse|most|least|faster|slower)(?:\s+than)?\b", I)
 STRONG_COUNT = Cue(r"[\s\u00a0-]*(?:[A-Za-z-]+\s+){0,2}(?:seeds?|folds?|layers|heads|[gct]pus?|cores|threads|runs|blocks|repetitions|replications|replicates|restarts|epochs|permutations|resamples|replicates?|realizations|realisations|simulations|trials)\b(?!\s+(?:were|was|had)\b)", I)
@@ -134,7 +135,7 @@ PREDICATE = Cue(r"\b(?:is|was|are|were|be|of|to|by|than|equals?)\s*(?:about|appr
 """What is said of a thing, not what the thing is made of."""
 RANGE_BEFORE = Cue(r"\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to|and)[\s$]*$", I)
 CHANGE = Cue(r"[\s\u00a0-]*\S+[\s\u00a0-]+(?:\w+\s+)?(?:gain|loss|shift|increase|decrease|reduction|drop|rise|fall|improvement|difference|delay|error|deviation|advantage|speed-?up|gap|excess|offset|change|decline|penalty|bias|lead|lag|detection)\b", I)
-ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|upon|mol|[a-z]+er)\b)(?:[a-z]{{3,}}|[A-Z]{{2,}}\s[a-z]{{3,}})")
+ATTRIBUTIVE = Cue(rf"(?P<hyphen>-)?[\s\u2009\u00a0]*{UNIT}(?:/{UNIT})?(?![A-Za-z])(?:[\s\u00a0]|-(?=[a-z]))(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against|that|which|is|was|are|were|later|longer|shorter|away|apart|more|less|each|respectively|up|down|only|when|if|because|since|until|during|through|between|within|among|across|into|below|above|around|about|without|but|so|then|earlier|upon|mol|[a-z]+er)\b)(?!(?<=s )[a-z]+ing\b)(?:[a-z]{{3,}}|[A-Z]{{2,}}\s[a-z]{{3,}})")
 """A measure that stands before a noun: `a 2-min cadence`, `4 mm disk`."""
 TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|h|min|epochs?|iterations?|steps?)\b(?!\s+(?:later|longer|earlier))", I)
 BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s*$")
@@ -160,7 +161,7 @@ SET_NOUN = Cue(
 SIZED_NOUN = Cue(r"\b(?:radius|radii|diameter|thickness|height|mass|charge|volume|pressure|speed|frequency|power|permittivity|duration|period|interval|length|width|delay|distance|depth|weight|amplitude|angle)s?\s*(?:of|=|:|\()?\s*(?:about|approximately|roughly)?\s*[$~≈]?$", I)
 HAS_BUT = Cue(r"\b(?:has|have|had|host\w*|having|shows?|with a (?:total|mean|median))\b[^.;,]{0,80}$", I)
 """What a thing turned out to have."""
-UNDER = Cue(r"\b(?:with|for|at|using|under|after|over|from|per)\s+(?:an?\s+|the\s+)?(?:[A-Za-z-]+\s+){0,2}(?:of\s+)?[$~≈]?$|=\s*\$?$", I)
+UNDER = Cue(r"\b(?:with|for|at|using|under|after|over|from|per)\s+(?:an?\s+|the\s+)?(?:[A-Za-z-]+\s+){0,2}(?:of\s+)?[$~≈]?$|\bunder\s+(?:[A-Za-z-]+\s+){1,6}of\s+[$]?[+-]?$|=\s*\$?$", I)
 ASSERTED = Cue(
     r"\b(?:f[oi]und|finds|yield(?:s|ed)?|result(?:ed|s) in|total of|shows?|showed|g[ai]ves?|reveal(?:s|ed)?|identified|remained|reach(?:es|ed)|achiev(?:es|ed)|attain(?:s|ed)|mean age|median|on average|(?:left|leaving)|took|takes|lasted|returned|responded|completed|observed?|obtained|"
     r"increas(?:es|ed)|decreas(?:es|ed)|reduc(?:es|ed)|improv(?:es|ed)|dropp?(?:s|ed)?|fell|rose|grew|corresponds|estimated? (?:to|at|as|that)|peak\w*|measured to|had a|exhibit\w*|consum\w+|outperform\w*|correlat\w+|consisted|compris\w+|contain(?:s|ed)|skipped|failed|succeeded|died|agreed?|significant\w*|accura\w+|auc|visuali[sz]ed)\b",
@@ -221,6 +222,8 @@ AVERAGE_OF = Cue(r"\b(?:median|mean|average)\s+of\s*[$]?$", I)
 HERE_SET = Cue(r"\(\s*(?:here|in our case|in this case|in this study),?\s[^()]{0,30}=\s*\$?$", I, ("here", "in our case", "in this"))
 EITHER = Cue(r"\b(?:being|is|are|was|were|takes?|equals?)\s+either\s+[$]?$|\beither\s+\$?[01]\b[^.;]{0,60}\bor\s+[$]?$", I, ("either",))
 GROUP_OF = Cue(r"\b(?:on|from|using|in|across|over|with|for|evaluat\w+|analy[sz]\w+|stud(?:y|ied)|test(?:ed)?|to)\s+(?:an?|the|our|this)\s+(?:[\w-]+\s+){0,2}(?:group|set|panel|collection|cohort|sample|pool|series|library|corpus|simulation)\s+of\s+(?:\d[\d,.]*\s+[\w-]+\s+and\s+)?[$]?$|^\W*(?:starting|beginning)\s+(?:with|from)\s+[$]?$", I, (" of", "starting", "beginning"))
+RECRUITED = Cue(r"[\s\u00a0$]+(?:(?:[\w-]+\s+){0,2}(?:participants|patients|subjects|respondents|people|individuals|children|adults|students|volunteers|workers|users|households)\s+(?:were|was)\s+(?:\w+ly\s+)?(?:recruited|enrol\w+|invited|randomi[sz]ed|hired)\b|(?:(?:of whom|were)\s+)?(?:randomly\s+)?(?:assigned|allocated|randomi[sz]ed)\s+to\b)", I)
+PER_CELL = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?[a-z]+s\s+per\s+(?:role|treatment|condition|group|arm|cell|class|block|session|batch|level|category)\b", I)
 ALL_OF = Cue(r"(?:^|\W)(?<!contains )(?<!contain )(?<!includes )(?<!include )all\s+(?:the\s+|our\s+|these\s+)?[$]?$", I, ("all",))
 MEAN_OF_MANY = Cue(r"\b(?:(?:the|are|is|as)\s+(?:mean|average|median|sum)|averag(?:e|ed|ing))\s+of\s+(?:the\s+)?[$]?$", I, (" of",))
 MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,2}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)

@@ -26,7 +26,7 @@ OTHER_END = re.compile(r"\$?(?:--?|\u2013)\$?")
 FOUND = frozenset({"statistic", "spread", "found value"})
 VERSIONS = frozenset({"proper name", "product version"})
 LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
-INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list", "bound", "arranged", "allotted", "distribution", "protocol", "conducted", "unasserted"})
+INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list", "bound", "arranged", "allotted", "distribution", "protocol", "conducted", "unasserted", "caption"})
 
 
 @dataclass(frozen=True)

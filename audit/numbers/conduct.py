@@ -76,6 +76,8 @@ def is_gathered(sight: Sight) -> object:
         return True
     if choices.DATA_ON.search(sight.lead) or (sight.round and choices.COLLATED.search(sight.lead) and not choices.TOLD_APART.match(sight.after)):
         return True
+    if choices.RECRUITED.match(sight.after) or choices.PER_CELL.match(sight.after):
+        return True
     if choices.ALL_OF.search(sight.lead) and choices.MANY.match(sight.after) and not choices.TOLD_APART.match(sight.after):
         return True
     if sight.section == "result":

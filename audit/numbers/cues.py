@@ -81,7 +81,7 @@ INDEX = Cue(
     I,
 )  # fmt: skip
 NOUN_NUMBERED = Cue(r"(?:^|\W)(?:the|in|on|at|for|from|between|this|each|namely|example)\s+(?!(?:other|first|last|next|top|remaining|about|over|under|only|around|nearly|almost|than|least|most|between|from|total|mean|median|average|roughly|approximately|some|these|those|their|final|same|just|another|additional|until|with|exactly|above|below|within|further|entire|whole|range|score|value)\b)[a-z]{4,}[\s\u00a0](?:\d{1,2}\s*(?:,|-|--|\u2013|and|to)\s*)?$")
-NUMBERED_ON = Cue(r"(?:[,;:)]|\.(?!\d)|\s*[-\u2013]\s*\d{1,2}\b(?!\s*(?:%|\\%|per))|\s+(?:which|that|is|was|has|shows?|exhibits?|in|of|for|with|where|because|but)\b)")
+NUMBERED_ON = Cue(r"(?:[,;:)]|\s+(?:and|to|or)\s+\d{1,2}(?:[,;:)]|\.(?!\d)|$)|\.(?!\d)|\s*[-\u2013]\s*\d{1,2}\b(?!\s*(?:%|\\%|per))|\s+(?:which|that|is|was|has|shows?|exhibits?|in|of|for|with|where|because|but)\b)")
 """A noun in the singular or plural with its number behind it, and how the sentence goes on: `the partition 6, which`."""
 VERBISH = Cue(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
 PLURAL = Cue(
@@ -209,7 +209,7 @@ GOES_ON_WITH = Cue(r"[^.;]{0,90},\s[^.;]{0,20}?\b(?:\d|one|two|three|four|five|s
 HOLDS = Cue(r"\b(?:contain|compris|includ|hold|cover|represent|span|yield|giv|gave|produc)\w*\s*(?:a total of|in total|about|over|around|only)?[\s$]*$", I)
 LEFT = Cue(r"\b(?:resulting|remaining|final|filtered|cleaned|analytic(?:al)?)\s+(?:\w+\s+){1,3}(?:contain|compris|consist|includ|ha[sd]|hold)\w*\b[^.;]{0,40}$|\b(?:resulting|remaining|final|analytic(?:al)?)\s+(?:[a-z]+\s+)?samples?(?:\s+sizes?)?\s+(?:was|were|of|is|are)\b[^.;]{0,40}$", I)
 DISTINCT = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s)?(?:unique|different|distinct)\s", I)
-STATISTIC_LISTED = re.compile(r"[A-Za-zα]\d{0,2}\u200b?\$?\s*[=:]\s*\$?\d+(?:\.\d+)?|\d[\s$]*\^?°[\s$\u200b]*[NSEW]\b")
+STATISTIC_LISTED = re.compile(r"[A-Za-zα]\d{0,2}\u200b?\$?\s*(?:=|:(?!0\d{3}))\s*\$?\d+(?:\.\d+)?|\d[\s$]*\^?°[\s$\u200b]*[NSEW]\b")
 SIGMA = Cue(r"[\s\u00a0$-]*(?:\\sigma|sigma|σ)[\s\u00a0$-]*(?:larger|smaller|higher|lower|above|below|away|of|from|tension|discrepan\w+)")
 AGREES = Cue(r"\b(?:agree\w*|consistent|within|significance|deviat\w+|tension|excess|detection|exceed\w*)\b", I)
 COMES_TO = Cue(r"\b(?:medians?|means?|averages?|estimates?|bias|errors?|differences?|ratios?|results?|values?|rates?|fit|slopes?)\b[^.;]{0,60}\b(?:is|are|was|were|becomes?)[\s:\ue004]*$", I)

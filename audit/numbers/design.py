@@ -104,7 +104,7 @@ def is_band(sight: Sight) -> object:
 
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
-    if is_band(sight) or choices.PLACE.search(sight.before[-24:]):
+    if is_band(sight) or (sight.integer and choices.OF_SCALE.match(sight.after)) or choices.PLACE.search(sight.before[-24:]):
         return True
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or choices.SCALED.search(sight.lead):
         return True

@@ -13,6 +13,8 @@ from audit.numbers.tables import in_table
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
 COUNT_WITH_SHARE = re.compile(r"[\s\u00a0$]*(?:[A-Za-z-]+[\s\u00a0]+){0,3}\(\$?\d+(?:\.\d+)?\s*%")
 """A count before its percentage: `697 days (64 %)`."""
+TITLED = re.compile(r"\b(?!(?:Of|About|Only|Among|Overall|Nearly|Almost|Some|Another|Just|Over|Exactly|Roughly|Approximately|These|Those|Their|With|From|Here)\b)[A-Z][a-z]{3,}\s$")
+"""A noun with a capital that a number follows: `Tier 1 (27 %)`."""
 PRODUCT = re.compile(r"\s*(?:[A-Za-z]|\\[a-z]+)[_\s\u200b]*$")
 """What a coefficient multiplies: `z = 0.25r`."""
 STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\textless)[\s$]*$")
@@ -241,6 +243,8 @@ def is_share(sight: Sight) -> object:
     """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
     if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
         return True
+    if TITLED.search(sight.before[-24:]):
+        return False
     if sight.integer and sight.prose and not sight.literal.percent and (COUNT_WITH_SHARE.match(sight.after) or re.search(r"\d[\s\u2009]?%[\s$]*\([\s$]*$", sight.before[-8:])):
         return True
     return sight.prose and sight.literal.percent and (re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:]) or cues.SOME_OF_THEM.search(sight.lead))
