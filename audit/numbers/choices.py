@@ -149,6 +149,7 @@ SHARED_OUT = Cue(
     r"[\s\u00a0$]*(?:\([^()]{0,18}\)\s*)?(?:of\s+(?:[\w-]+\s+){1,5})?(?:(?:is|are|was|were)\s+)?(?:randomly\s+)?(?:(?:split|used|held|reserved|saved|assigned|allocated|withheld|kept|set aside|drawn|sampled|chosen|selected|masked|hidden|served?)\b|(?:to|for|as)\s+(?:the\s+)?(?:validation|test\w*|train\w*|development|calibration|evaluation)\b)",
     I,
 )  # fmt: skip
+RANDOM_PART = Cue(r"[\s\u00a0$]+(?:random\s+(?:sub-?)?samples?|sub-?samples?|hold-?outs?|validation splits?|test splits?)\b(?!\s+(?:was|were|had|showed|responded))", I)
 APPLIED_TO = Cue(r"\b(?:(?:delivered|applied|presented|given|shown|trained|fitted|tuned)\s+(?:on|to|in)|(?:we|then|here|and)\s+(?:randomly\s+)?(?:censor|mask|hide|hold out|withh[eo]ld|sample|subsample|drop|remove|keep|retain|select|prune|assign|corrupt)(?:e?d)?|keeping|masking|pruning|holding out|withholding)\s+(?:only\s+|the\s+(?:first|last|top|bottom)\s+)?\$?$|\b(?:the|using|taking|instead of the)\s+(?:first|last|top|bottom|remaining)\s+\$?$", I)
 PROBABILITY = Cue(r"[\s\u00a0$]*(?:probability|chance|likelihood)\s+(?:that|of|to)\b", I)
 DISTRIBUTION = Cue(r"\b(?:distributions?|gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I, ("distribution", "gaussian", "normal", "prior", "noise", "exponential", "uniform", "poisson"))

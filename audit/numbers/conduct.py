@@ -106,6 +106,8 @@ def is_allotted(sight: Sight) -> object:
     """A share of things that was set aside or treated: `80 % of the images to training`, `delivered on 50 % of trials`."""
     if not sight.prose or not sight.literal.percent or in_table(sight):
         return False
+    if choices.RANDOM_PART.match(sight.after):
+        return True
     if choices.SHARED_OUT.match(sight.after) and not choices.ASSERTED.search(sight.lead):
         return True
     return choices.APPLIED_TO.search(sight.lead) or choices.PROBABILITY.match(sight.after)

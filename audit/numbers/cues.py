@@ -140,6 +140,7 @@ CATALOGUED = Cue(r"\b(?!(?:IQR|SD|SE|SEM|CI|RMSE|MAE|MSE|MAPE|AUC|AUROC|OR|HR|RR
 ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
 YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
 EARLY_YEAR = Cue(r"\b(?:in|since|until|circa|ca\.|AD|dated?|from|around|anno)[\s\u00a0]$|\b1[5-8]\d\d[\s\u00a0]*(?:to|and|--?|\u2013)[\s\u00a0]*$")
+YEAR_PAIR = Cue(r"\b(?:[Tt]he|[Ii]n|[Bb]etween|[Bb]oth|of|from)\s(?:19|20)\d\d\s(?:and|or|to)\s$")
 YEAR_RANGE = Cue(r"\b(?:1[89]|20)\d\d\s*(?:--?|\u2013|/)\s*$")
 DESIGN_VERB = Cue(
     r"\b(?:we (?:\w+ly |also |then )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|survey|interview|analy[sz]e|stud(?:y|ie)|examine|inspect|annotate|crawl|quer(?:y|ie)|download|split|scale|limit|label|normali[sz]e|extract)(?:e?d)?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|(?<!-)repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"

@@ -183,7 +183,7 @@ def is_found_value(sight: Sight) -> object:
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
         and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
-        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take|by|from)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
         and not CONDITIONS_AHEAD.search(sight.text[max(0, sight.formula[0] - 50) : sight.formula[0]])
         and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
@@ -207,7 +207,7 @@ def is_digit(sight: Sight) -> object:
         return False
     if sight.claims and not re.search(r"\ban? \$?$", sight.before[-5:]):
         return False
-    return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
+    return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|into|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
 
 
 def is_exponent(sight: Sight) -> object:

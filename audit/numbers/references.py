@@ -19,6 +19,7 @@ NUMBERED = re.compile(r"[a-z,]\s\(\d{1,3}(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)[.,
 """A citation by number in parentheses at the end of a clause; several in a text that cites by no command."""
 NUMBERED_OPEN, NUMBERED_CLOSE = re.compile(r"[a-z,]\s\((?:\d{1,3}\s?(?:,|--?|\u2013)\s?)*$"), re.compile(r"(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)")
 ENTRY = 600
+OF_WHICH = re.compile(r"\s+of\s+(?:which|whom|them|these|those)\b")
 STOPPED = re.compile(r"\b[a-z]{6,}\.\s+$")
 """A word in full, and the end of its sentence: what follows is counted by no `section`."""
 YEAR = re.compile(r"(?<![\d.,$-])(?:19[5-9]|20[0-4])\d(?![\d%]|[.,]\d)")
@@ -91,7 +92,7 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
-    if sight.page.once("years", lambda: Counter(YEAR.findall(sight.text)))[literal.plain] > 2:
+    if cues.YEAR_PAIR.search(sight.before[-24:]) or sight.page.once("years", lambda: Counter(YEAR.findall(sight.text)))[literal.plain] > 2:
         return True
     if re.search(r"\b[Ee]xclud(?:ed|es?|ing)\s$", sight.before[-12:]) and not cues.COUNTED.match(sight.after) and not cues.PLURAL.match(sight.after):
         return True
@@ -112,7 +113,7 @@ def is_month(sight: Sight) -> object:
 def is_index(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind in ("decimal", "fraction")):
         return False
-    if STOPPED.search(sight.before[-24:]):
+    if STOPPED.search(sight.before[-24:]) or OF_WHICH.match(sight.after):
         return False
     if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
         return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
