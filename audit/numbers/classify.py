@@ -9,7 +9,7 @@ from typing import Literal as Choice
 
 from audit.numbers import conduct, cues, design, outcomes, references
 from audit.numbers.literals import Literal
-from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, own_beside_citation
+from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, is_told_of_others, own_beside_citation
 from audit.numbers.sight import Page, Sight
 from audit.numbers.stream import Reading
 from audit.numbers.tables import in_design_column, is_heading, lists_parameters, stands_alone
@@ -18,13 +18,15 @@ __all__ = ["RULES", "Classified", "NumberClass", "Rule", "classify"]
 
 NumberClass = Choice["result", "design", "layout", "reference", "mathematics"]
 LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[\s\u00a0$]*)?(?:,|and|or|to|\u2013|--?|/|,\s*and|,\s*or)[\s\u00a0$]*")
+LEADING = re.compile(r"[\s$]*(?:,|,\s*and|,\s*or|and|or)[\s$]*")
+LISTED_BEFORE = frozenset({"attribute", "hyphenated", "protocol", "counted", "condition's name", "list"})
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
 NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
 OTHER_END = re.compile(r"\$?(?:--?|\u2013)\$?")
 FOUND = frozenset({"statistic", "spread", "found value"})
 VERSIONS = frozenset({"proper name", "product version"})
 LETTER = re.compile(r"[kKMBG](?![A-Za-z])")
-INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list", "bound", "arranged", "allotted", "distribution", "protocol", "conducted", "unasserted"})
+INHERITED = frozenset({"named constant", "set up", "counted", "condition", "criterion", "method", "span", "physical", "dimensions", "setting", "sample size", "list", "bound", "arranged", "allotted", "distribution", "protocol", "conducted", "unasserted", "caption"})
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ RULES: tuple[Rule, ...] = (
     Rule("caption", "design", "a condition told in a caption", conduct.is_told_in_caption),
     Rule("conducted", "design", "weak evidence of an outcome: in a section on methods, in a sentence that asserts nothing", conduct.is_conducted),
     Rule("unasserted", "design", "weak evidence of an outcome: a round number in a sentence with no word of one", conduct.is_unasserted),
+    Rule("told of others", "reference", "in an introduction, in a paragraph with no word of this work", is_told_of_others),
     Rule("measured", "result", "a number a reader takes for measured", lambda s: True),
 )
 
@@ -155,6 +158,17 @@ def classify(reading: Reading, literals: list[Literal]) -> list[Classified]:
                 break
         given = Classified(literal, rule.cls, rule.name, rule.why)
         found.append(continue_list(main, found[-1], given) if found else given)
+    return lead_lists(main, found)
+
+
+def lead_lists(text: str, found: list[Classified]) -> list[Classified]:
+    """Numbers that lead up to a design constant at the end of their list are of its kind: `1, 3, and 6 day steps`."""
+    for index in range(len(found) - 2, -1, -1):
+        given, following = found[index], found[index + 1]
+        if given.rule != "measured" or following.rule not in LISTED_BEFORE or "main" not in (given.literal.stream, following.literal.stream):
+            continue
+        if given.literal.percent == following.literal.percent and LEADING.fullmatch(text[given.literal.end : following.literal.start]):
+            found[index] = Classified(given.literal, "design", "list", "leads up to a design constant in a list")
     return found
 
 
@@ -164,13 +178,13 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
         return Classified(given.literal, "reference", last.rule, last.why)
     if given.rule == "formula" and last.rule in FOUND and given.literal.kind == "decimal" and NEXT_VALUE.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
-    if given.rule == "quoted" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
+    if given.rule in ("quoted", "formula") and given.literal.kind == last.literal.kind == "decimal" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
     if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
         return given
-    if given.literal.percent and not last.literal.percent:
-        return given
     between = text[last.literal.end : given.literal.start]
+    if given.literal.percent and not last.literal.percent or (last.rule == "setting" and not given.literal.frame.math and between.strip(" $") == "to"):
+        return given
     listed = LISTED.fullmatch(between)
     if listed is None or (listed["unit"] and between.rstrip().endswith(",") and not cues.PHYSICAL.match(text[given.literal.end : given.literal.end + 12]) and not LETTER.match(text, given.literal.end)):
         return given

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 
 from audit.numbers import choices, cues
-from audit.numbers.design import is_chosen, is_lost, is_of_measured
+from audit.numbers.design import LIST, is_chosen, is_lost, is_of_measured
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
 __all__ = ["is_allotted", "is_arranged", "is_bound", "is_conducted", "is_distributed", "is_protocol", "is_told_in_caption", "is_unasserted"]
 
-LIST = re.compile(r"^(?:[\s$]*(?:,|and|or|to|--?|\u2013)[\s$]*(?:and\s+|or\s+)?\d[\d,.]*)+")
 ENGLISH = re.compile(r"\b(?:the|of|and|is|are|was|were|with|for|to|we)\b")
 
 
@@ -27,6 +26,8 @@ def is_bound(sight: Sight) -> object:
     if not sight.prose or in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
         return False
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
+    if sign and sight.section == "result" and sight.literal.kind == "decimal" and not sight.plain_decimal:
+        return False
     if sign and not choices.ASSERTED.search(sight.lead) and not (sight.literal.percent and sight.section != "method"):
         return sign["sign"] in "≥>≤" or (cues.PHYSICAL.match(sight.unit) and sight.section != "result") or re.match(r"\s*vs\b", sight.after)
     if sign and choices.MEETS.search(sight.lead):
@@ -47,6 +48,8 @@ def is_arranged(sight: Sight) -> object:
     if choices.SAMPLED_FROM.search(sight.lead) or (choices.VARIED.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))):
         return True
     if choices.HERE_SET.search(sight.lead) or choices.EITHER.search(sight.lead) or choices.EXPECTED.search(sight.lead) or choices.DEEPENED.search(sight.lead):
+        return True
+    if sight.before.rstrip(" $")[-1:] in ("=", "/") and not sight.claims and len(choices.ASSIGNED_WORD.findall(sight.sentence)) > 2:
         return True
     if not sight.literal.percent and choices.IDENTIFIED.search(sight.before[-32:]):
         return True
@@ -69,7 +72,13 @@ def is_gathered(sight: Sight) -> object:
         return True
     if choices.SPLIT_LEAD.search(sight.lead) and choices.SPLIT_ITEMS.match(past_list(sight)):
         return True
+    if choices.GROUP_OF.search(sight.lead) and (sight.round or sight.lead.lstrip().lower().startswith(("starting", "beginning"))) and not choices.TOLD_APART.match(sight.after):
+        return True
     if choices.DATA_ON.search(sight.lead) or (sight.round and choices.COLLATED.search(sight.lead) and not choices.TOLD_APART.match(sight.after)):
+        return True
+    if choices.RECRUITED.match(sight.after) or choices.PER_CELL.match(sight.after):
+        return True
+    if choices.ALL_OF.search(sight.lead) and choices.MANY.match(sight.after) and not choices.TOLD_APART.match(sight.after):
         return True
     if sight.section == "result":
         return False
@@ -97,6 +106,8 @@ def is_allotted(sight: Sight) -> object:
     """A share of things that was set aside or treated: `80 % of the images to training`, `delivered on 50 % of trials`."""
     if not sight.prose or not sight.literal.percent or in_table(sight):
         return False
+    if choices.RANDOM_PART.match(sight.after):
+        return True
     if choices.SHARED_OUT.match(sight.after) and not choices.ASSERTED.search(sight.lead):
         return True
     return choices.APPLIED_TO.search(sight.lead) or choices.PROBABILITY.match(sight.after)
@@ -137,7 +148,7 @@ def is_conducted(sight: Sight) -> object:
         return False
     if sight.literal.percent and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
-    if sight.literal.percent and choices.IS.search(sight.lead):
+    if (sight.literal.percent and choices.IS.search(sight.lead)) or (sight.integer and choices.THEREBY_COUNTED.search(sight.lead)):
         return False
     if sight.literal.kind == "decimal" and not sight.literal.percent and cues.CLAIM.search(sight.lead):
         return False

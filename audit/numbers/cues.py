@@ -53,7 +53,7 @@ METHOD_TITLE = Cue(
 LIST_TITLE = Cue(r"^\W*(?:references|bibliography|(?:literature|works|references) cited|reference list)\W*$", I)
 RESULT_TITLE = Cue(r"\b(?:results?|findings|evaluation|outcomes|conclusions?)\b|^\W*(?:\w+\s)?experiments\b", I)
 FOUND_TITLE = Cue(r"\b(?:results?|findings|outcomes)\b", I)
-BACKGROUND_TITLE = Cue(r"\b(?:introduction|related work|background|previous work|prior work|literature|state of the art|motivation|theory)\b", I)
+BACKGROUND_TITLE = Cue(r"\b(?:introduction|related work|background|previous work|prior work|literature(?! (?:search|selection|screening|retrieval|identification))|state of the art|motivation|theory)\b", I)
 LENGTH = Cue(
     r"\s*\\(?:text|line|column|paper|page|h|v)?(?:width|height|size|sep)(?![a-z])|\s*\\(?:baselineskip|parindent|parskip|unitlength|tabcolsep)"
 )
@@ -62,6 +62,7 @@ TEX_UNIT = Cue(r"\s*(?:true)?(?:pt|pc|in|bp|cm|mm|dd|cc|sp|ex|em)(?![A-Za-z])")
 PRIMITIVE = Cue(
     r"\\(?:(?:cat|lc|uc|sf|math|del)code\S*?|numexpr|dimexpr|ifnum|ifdim|ifcase|number|romannumeral|setbox|advance\S*(?:\s+by)?|penalty|looseness|tolerance|pretolerance|emergencystretch|parindent|parskip|baselineskip|abovecaptionskip|belowcaptionskip|textfloatsep|"
     r"[a-z]*penalty|[a-z]*demerits|itemsep|parsep|topsep|hsize|vsize|arraycolsep|tabcolsep|columnsep|pdf[a-z]+|relpenalty|count\d*|hfuzz|hbadness)\s*=?\s*-?$"
+    r"|\\(?:put|multiput|line|vector|circle|oval)\s*\([^()]*$|\\(?:draw|fill|filldraw|path|coordinate)\b[^;]*$|\\[hv]rule\b[^,.]{0,24}(?:height|width|depth)\s*$"
 )
 UNIT = r"(?:\^?°\u200b?\s?[CF]?(?![A-Za-z])|K|Hz|kHz|MHz|GHz|ms|µs|μs|ns|s|sec(?:onds?)?|min(?:utes?)?|h|hours?|days?|nights?|weeks?|months?|years?|[munkMμµ]?[gmlLWVAJN]|[munμµ]M|(?<=\s)M|mg|kg|µm|μm|nm|cm|mm|km|ml|mL|GB|MB|TB|GiB|[kK]B|[GMk]bps|[GM]B/s|bytes?|bits?|nats?|dB|eV|keV|MeV|GeV|TeV|Å|arcsec|arcmin|kpc|Mpc|pc|Gyr|Myr|yr|AU|Pa|kPa|[mnμk]?mol|rpm|hPa|MPa|m?bar|Torr|px|pixels|KiB|MiB|ppm|Gy|mag|[mnμk]T|k[AN]|[kMG]J|kOe|sccm|atm|fs|ps|(?:kilo|centi|milli|micro|nano)?met(?:er|re)s?|feet|inch(?:es)?|miles?|(?:kilo|milli)?grams?|(?:milli)?lit(?:er|re)s?|volts?|watts?|hectares?|tonn?es?|tons)"
 PHYSICAL = Cue(rf"[\s-]*{UNIT}(?![A-Za-z])")
@@ -79,6 +80,9 @@ INDEX = Cue(
     r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,\s*and|,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
+NOUN_NUMBERED = Cue(r"(?:^|\W)(?:the|in|on|at|for|from|between|this|each|namely|example)\s+(?!(?:other|first|last|next|top|remaining|about|over|under|only|around|nearly|almost|than|least|most|between|from|total|mean|median|average|roughly|approximately|some|these|those|their|final|same|just|another|additional|until|with|exactly|above|below|within|further|entire|whole|range|score|value)\b)[a-z]{4,}[\s\u00a0](?:\d{1,2}\s*(?:,|-|--|\u2013|and|to)\s*)?$")
+NUMBERED_ON = Cue(r"(?:[,;:)]|\s+(?:and|to|or)\s+\d{1,2}(?:[,;:)]|\.(?!\d)|$)|\.(?!\d)|\s*[-\u2013]\s*\d{1,2}\b(?!\s*(?:%|\\%|per))|\s+(?:which|that|is|was|has|shows?|exhibits?|in|of|for|with|where|because|but)\b)")
+"""A noun in the singular or plural with its number behind it, and how the sentence goes on: `the partition 6, which`."""
 VERBISH = Cue(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
 PLURAL = Cue(
     r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b|(?:adds|includes|reports|presents|extends|replaces|repeats|tests|drops|controls|compares|describes|summari[sz]es|yields|assumes|follows|starts|ends|considers|asks|examines|explores|shares|builds|applies)\b)[a-z-]+(?:s|en)\b"
@@ -91,10 +95,10 @@ SOFTWARE = Cue(
     I,
 )  # fmt: skip
 NAME_HYPHEN = Cue(
-    r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
+    r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\([a-z](?=-)|\b(?!(?:about|approximately|circa|roughly|around|under|over|near|post|non|pre|mid|sub|than|top|minus|plus)[-\u2013])[a-z]{3,}(?=-)|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
 )
 MODEL = Cue(r"\b[A-Z][A-Za-z]*[\d.]*[-\s\u00a0]\(?(?:\d+(?:\.\d+)?[\s-])?$")
-PRODUCT_NAME = Cue(r"\b[A-Z](?=[A-Za-z]*[a-z])[A-Za-z]+[A-Z][A-Za-z]*[\s\u00a0]$|\b[A-Z]{2,}[a-z]+[\s\u00a0]$|\b[A-Z]{3,}\d+[\s\u00a0]$")
+PRODUCT_NAME = Cue(r"\b[A-Z](?=[A-Za-z]*[a-z])[A-Za-z]+[A-Z][A-Za-z]*[\s\u00a0]$|\b[A-Z]{2,}(?!s\b)[a-z]+[\s\u00a0]$|\b[A-Z]{3,}\d+[\s\u00a0]$")
 CAPITAL = Cue(r"(?:^|[.;:!?]\s*|\s)(?!(?:Only|About|Around|Nearly|Over|Almost|At|In|On|By|Of|For|From|To|The|All|And|But|Some|Just|With|Within|Between|Under|Above|Below|After|Until|Up|Roughly|Approximately|Exactly|These|Those|Our|Their|Its|Another|Mean|Median|Score|Accuracy|Total|Ours|Baseline)\b)[A-Z][a-z]+[\s\u00a0]$")
 PROPER = Cue(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = Cue(
@@ -104,7 +108,9 @@ IDENTIFIER = Cue(
 )  # fmt: skip
 
 MONTHS = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|spring|summer|autumn|winter)"
-MONTH_BEFORE = Cue(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*(?:,|\u2013|--?)\s*)?$", I)
+MONTH_BEFORE = Cue(rf"\b{MONTHS}\.?[\s\u00a0]*(?:\d{{1,2}}(?:st|nd|rd|th)?\s*(?:,|\u2013|--?|and|to)\s*)?$", I)
+CLOCK = Cue(r"[\s\u00a0\u2009]*(?:UTC|GMT|UT(?=[\s,.;)])|[ap]\.?m\.?(?![A-Za-z])|o'clock)")
+UTC_OFFSET = Cue(r"\b(?:UTC|GMT)[\s\u00a0]*[+\u2212-]?$")
 MONTH_AFTER = Cue(rf"(?:st|nd|rd|th)?(?:\s*(?:\u2013|--?|and|to)\s*\d+(?:st|nd|rd|th)?)?[\s\u00a0]+(?:of\s+)?{MONTHS}\b", I)
 YEAR_BEFORE = Cue(
     rf"(?:^|\b(?i:in|since|until|till|from|by|during|before|after|between|early|late|mid|year|years|through|to|and|around|circa|of|at|with|than|versus|than in|workshop|conference|proc(?:eedings)?|edition|"
@@ -134,9 +140,10 @@ CATALOGUED = Cue(r"\b(?!(?:IQR|SD|SE|SEM|CI|RMSE|MAE|MSE|MAPE|AUC|AUROC|OR|HR|RR
 ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
 YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
 EARLY_YEAR = Cue(r"\b(?:in|since|until|circa|ca\.|AD|dated?|from|around|anno)[\s\u00a0]$|\b1[5-8]\d\d[\s\u00a0]*(?:to|and|--?|\u2013)[\s\u00a0]*$")
+YEAR_PAIR = Cue(r"\b(?:[Tt]he|[Ii]n|[Bb]etween|[Bb]oth|of|from)\s(?:19|20)\d\d\s(?:and|or|to)\s$")
 YEAR_RANGE = Cue(r"\b(?:1[89]|20)\d\d\s*(?:--?|\u2013|/)\s*$")
 DESIGN_VERB = Cue(
-    r"\b(?:we (?:\w+ly |also |then )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|survey|interview|analy[sz]e|stud(?:y|ie)|examine|inspect|annotate|crawl|quer(?:y|ie)|download|split|scale|limit|label|normali[sz]e)(?:e?d)?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|(?<!-)repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
+    r"\b(?:we (?:\w+ly |also |then )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|survey|interview|analy[sz]e|stud(?:y|ie)|examine|inspect|annotate|crawl|quer(?:y|ie)|download|split|scale|limit|label|normali[sz]e|extract)(?:e?d)?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|(?<!-)repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
     r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|evacuated|tuned to|excited at|pumped at|sonicated|transfected|seeded|cultured|reared|scanned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
     r"warmed up|(?:we|was|were|is|are) var(?:y|ied)|varying the|swe(?:ep|pt)|administered|escalated|titrated|injected|housed|fed|dosed|treated with|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
@@ -158,7 +165,7 @@ HYPHENATED = Cue(
     r"-(?:bit|layer|layered|way|point|dimensional|shot|step|block|head|headed|hidden|year|week|day|month|hour|minute|second|item|core|class|token|character|gram|parameter|D\b|d\b|sided|tailed|nearest|stage|level|factor|pixel|channel|node|th)"
 )
 CLAIM = Cue(
-    r"\b(?:f[oi]und|finds?|(?<!was )(?<!were )recorded|counted|occurr?ed|occurs?|experienc\w+|scored|peaks? (?:at|in|near|around)|settles?|stays?|stayed|converts?|degrad\w+|emerg\w+|contributes?|constitut\w+|had died|relaps\w+|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ(?!ations?\b|ers?\b|ator)\w+|measur(?!ements?\b|es?\b)\w+|reach\w*|achiev\w+|obtain\w*(?! (?:using|with|by|on)\b)|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop(?!-?outs?\b)\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
+    r"\b(?:f[oi]und|finds?|(?:we|i) (?:\w+ly )?(?:measure|derive|infer|determine|report|see|count|note|detect|judged)\b|(?:was|were) (?:seen|noted|evident)\b|(?<!was )(?<!were )recorded|counted|occurr?ed|occurs?|experienc\w+|scored|peaks? (?:at|in|near|around)|settles?|stays?|stayed|converts?|degrad\w+|emerg\w+|contributes?|constitut\w+|had died|relaps\w+|(?:ran|runs?|finish\w*|complet\w+|appears?) (?:in|at)|scales to|fires?|observ(?!ations?\b|ers?\b|ator)\w+|measur(?!ements?\b|es?\b)\w+|reach\w*|achiev\w+|obtain\w*(?! (?:using|with|by|on)\b)|yield\w*|increas\w+|decreas\w+|reduc\w+|improv\w+|drop(?!-?outs?\b)\w*|f[ae]ll\w*|rose|ris\w+|gain\w*|outperform\w*|recover\w*|collapsed?|accura\w+|error|medians? (?!over)|means? (?!over)|"
     r"average (?!over)|scores?|correlat\w+|differs?|differed|differences?|versus|vs|higher|lower|faster|slower|better|worse|longer|shorter|lasted|surviv\w+|responded|shows?|showed|took(?! part)|takes|needed|needs|costs?|gave|gives|raised?|raises|shr[aiu]nks?|slowest|fastest|highest|lowest|largest|smallest|strongest|weakest|most(?! recent)|fewer|larger|smaller|more than|less than|withdrew|present in|explain\w*|account\w*|estimat\w*|exceed\w*|remain\w*|went|doubl\w+|result(?:ed|s|ing)? in|grew|"
     r"declin\w+|logged|inferred|impl(?:y|ies|ied)|constrains?|constrained|caused by|left with|leaving|lies|shorten\w*|lengthen\w*|averag(?:es|ed)(?! over)|amount(?:s|ed) to|was calculated|agreement|fad(?:es|ed)|success\w*|fail\w*|succeeded|resulted|significant\w*|evidence|detected|converged|predicted|loses|lost|won|beat|missed|(?<!was )(?<!were )kept|identif\w+|settled|ended|died|agreed|preferred|total of|prevalence|incidence|rate was|peaked|dominat\w+|attain\w*|total(?:l?ed))\b",
     I,
@@ -176,9 +183,14 @@ ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I
 """Words by which a writer sets a symbol."""
 SETTING_NOUN = Cue(r"\b(?:thresholds?|cut-?offs?|tolerances?|parameters?|bandwidths?|steps?|step sizes?|rates?|constants?|tolerance)\s*(?:of\s*)?$", I)
 WITH_P = re.compile(r"[^.;]{0,20}[\s($]p\s*[=<>≤]", re.IGNORECASE)
-INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b|(?:percentage )?points?\b|per ?cent\b)", I)
+INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b(?!\s+(?:CV\b|cross))|(?:percentage )?points?\b|per ?cent\b)", I)
 SIZE = Cue(r"(?:^|[^A-Za-z\\_])(?P<symbol>[nN])\s*=\s*(?:\d+\s*(?:to|or|and|--?|\u2013)\s*)?$")
 SIZES = re.compile(r"(?<![A-Za-z\\_])[nN]\s*=\s*\d")
+AFTER_BAND = Cue(r"\d(?:\s*(?:--?|\u2013|to)\s*\d+|\+)\s*(?:years?\s*)?[(\[]?\s*$")
+BAND_SIZED = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+\b|[\s$]*\+)[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*[nN]\s*=")
+BAND_START = Cue(r"\d[\s$]*(?:--?|\u2013|to)[\s$]*$")
+BAND_END = Cue(r"[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*[nN]\s*=")
+"""A band of ages or scores, and behind it how many fell in it: `25-34 (n = 18)`, `65+ (n = 9)`."""
 PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+(?!intervals?\b|confidence\b|credible\b)[a-z-]+){0,3}[\s,;(\[]*$")
 PERCENT_BEHIND = Cue(r"\s*(?:[,;=(]|or)\s*\(?\d+(?:\.\d+)?\s*%\s*[),;]")
 PORTION = Cue(r"\b(?:most|majority|minority|few|some|many|several|remaining|rest|others?|half|only)\b[^.;,()]{0,60}\(?\s*$", I)
@@ -196,11 +208,12 @@ PART = Cue(r"\W*(?:out )?of (?:the|these|those|all|our)?\s*\d[^.;,()]{0,80},\s(?
 OF_WHOM = Cue(r"\bof (?:whom|which|these|those),?(?:\s(?:only|about|around|over))?[\s$]*$", I)
 GOES_ON_WITH = Cue(r"[^.;]{0,90},\s[^.;]{0,20}?\b(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|none|only|half|most)", I)
 HOLDS = Cue(r"\b(?:contain|compris|includ|hold|cover|represent|span|yield|giv|gave|produc)\w*\s*(?:a total of|in total|about|over|around|only)?[\s$]*$", I)
-LEFT = Cue(r"\b(?:resulting|remaining|final|filtered|cleaned)\s+(?:\w+\s+){1,3}(?:contain|compris|consist|includ|ha[sd]|hold)\w*\b[^.;]{0,40}$", I)
+LEFT = Cue(r"\b(?:resulting|remaining|final|filtered|cleaned|analytic(?:al)?)\s+(?:\w+\s+){1,3}(?:contain|compris|consist|includ|ha[sd]|hold)\w*\b[^.;]{0,40}$|\b(?:resulting|remaining|final|analytic(?:al)?)\s+(?:[a-z]+\s+)?samples?(?:\s+sizes?)?\s+(?:was|were|of|is|are)\b[^.;]{0,40}$", I)
 DISTINCT = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s)?(?:unique|different|distinct)\s", I)
-STATISTIC_LISTED = re.compile(r"[A-Za-zα]\d{0,2}\u200b?\$?\s*[=:]\s*\$?\d+(?:\.\d+)?|\d[\s$]*\^?°[\s$\u200b]*[NSEW]\b")
+STATISTIC_LISTED = re.compile(r"[A-Za-zα]\d{0,2}\u200b?\$?\s*(?:=|:(?!0\d{3}))\s*\$?\d+(?:\.\d+)?|\d[\s$]*\^?°[\s$\u200b]*[NSEW]\b")
 SIGMA = Cue(r"[\s\u00a0$-]*(?:\\sigma|sigma|σ)[\s\u00a0$-]*(?:larger|smaller|higher|lower|above|below|away|of|from|tension|discrepan\w+)")
 AGREES = Cue(r"\b(?:agree\w*|consistent|within|significance|deviat\w+|tension|excess|detection|exceed\w*)\b", I)
+COMES_TO = Cue(r"\b(?:medians?|means?|averages?|estimates?|bias|errors?|differences?|ratios?|results?|values?|rates?|fit|slopes?)\b[^.;]{0,60}\b(?:is|are|was|were|becomes?)[\s:\ue004]*$", I)
 ANNOUNCES = Cue(r"\b(?:yields?|yielded|gives?|gave|f[oi]nd|found|obtain\w*|result\w*|measur\w*|estimat\w*|derive[sd]?|infer\w*|rate|value)\b[^.;]*$", I)
 SECTIONED = Cue(r"[\s\u00a0]*(?:[:.(\u2014\u2013]|$|(?<=\s)[A-Z][a-z])")
 DETERMINER = Cue(r"\b(?:the|this|that|its|their)[\s\u00a0]$", I)
@@ -215,7 +228,7 @@ BOTH_SIDES = Cue(r"\s*[-\u2212]?\d*\.\d+\s*[<≤][^<≤\d]*\d?[^<≤\d]*[<≤]\s
 SLOPES = Cue(r"\b(?:slopes?|exponents?|powers?|scalings?)\b(?:of|and|or|[-\u2212\d/,\s])*$", I)
 COMPARATIVE = Cue(
     r"[\s\u2009\u00a0$-]*(?:(?:×|x|times|-?fold)[\s\u00a0$]+(?:\w+\s+)?(?:fewer|more|faster|slower|higher|lower|less|larger|smaller|better|worse|as|the|tighter|greater|cheaper)\b"
-    r"|(?:(?!or\b|and\b|to\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
+    r"|(?:(?!or\b|and\b|to\b|but\b)[A-Za-zμ%°]+\s+){0,2}(?:higher|lower|faster|slower|larger|smaller|shorter|longer|earlier|better|worse|ahead|behind|tighter|greater|cheaper)\b)",
 )
 """A difference that was found."""
 AVERAGED = Cue(r"\b(?:median|mean|mode|(?:inter)?quartile range|iqr)[\s$:]*(?:(?:was|is|of|in)\s+)?(?:\d{4}[\s$]*(?:to|--?|\u2013|,)[\s$]*)?$", I)

@@ -7,9 +7,13 @@ import re
 from audit.numbers import choices, cues
 from audit.numbers.literals import parse_decimal
 from audit.numbers.outcomes import ends_relation
+from audit.numbers.references import DEFINERS
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
+LIST = re.compile(r"^(?:[\s$]*(?:,|and|or|to|--?|\u2013)[\s$]*(?:and\s+|or\s+)?\d[\d,.]*)+")
+"""The rest of a list of numbers."""
+ARTICLES = re.compile(r"\s(?:the|our|these|all(?: the)?)$")
 MIRROR_AFTER = re.compile(r"[\s$]*(?:and|to|,)[\s$+]*(\d+(?:\.\d+)?)")
 MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s$+]*$")
 
@@ -17,6 +21,8 @@ MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s
 def is_confidence(sight: Sight) -> object:
     """`95 % CI`, a quantile, a fold."""
     value = parse_decimal(sight.literal.plain)
+    if sight.integer and choices.PERCENTILES.match(sight.after):
+        return True
     return choices.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
 
 
@@ -28,6 +34,11 @@ def is_sample(sight: Sight) -> object:
     if not found or choices.SELECTED_BY.search(sight.lead) or (found["symbol"] in "TLSBJ" and cues.PHYSICAL.match(sight.after)) or (sight.claims and not sight.round):
         return False
     return sight.integer or (sight.literal.kind == "power" and found["symbol"] in "nN")
+
+
+def is_precise(sight: Sight) -> bool:
+    """Whether a decimal has three digits or more, as what was measured has."""
+    return sight.literal.kind == "decimal" and len(re.sub(r"\D", "", sight.literal.plain).strip("0")) >= 3
 
 
 def is_setting(sight: Sight) -> object:
@@ -50,6 +61,8 @@ def is_measured_noun(sight: Sight) -> object:
         return True
     if choices.PARTS_OF_NET.match(sight.after) and sight.round and not choices.TAKES_AWAY.search(sight.before[-14:]):
         return True
+    if sight.before.rstrip("$ ").endswith("(") and choices.STRONG_COUNT.match(sight.after) and re.match(r"[^()]{0,40}\)", sight.after) and not sight.claims:
+        return True
     if choices.STRONG_COUNT.match(sight.after) and choices.DRAWN_FROM.search(sight.before[-20:]):
         return True
     return cues.COUNTED.match(sight.after) and not sight.claims and is_chosen(sight) and not choices.POINTS.match(sight.after)
@@ -57,7 +70,7 @@ def is_measured_noun(sight: Sight) -> object:
 
 def is_lost(sight: Sight) -> object:
     """A number of cases that dropped out: `after excluding 28 days with missing values`."""
-    if sight.integer and sight.prose and choices.LOST_HERE.match(sight.after):
+    if sight.integer and sight.prose and (choices.LOST_HERE.match(sight.after) or (choices.LOST_BEFORE.search(sight.lead) and choices.CASES.match(LIST.sub("", sight.after)))):
         return True
     return sight.integer and sight.prose and "ing" in sight.lead[-24:] and choices.AFTER_LOSING.search(sight.lead[-40:]) and choices.FOR_A_REASON.match(sight.after)
 
@@ -84,8 +97,15 @@ def is_set_up(sight: Sight) -> object:
     return not cues.CLAIM.search(sight.lead) and (is_chosen(sight) or choices.PREPARING.match(found.group())) and not is_of_measured(sight)
 
 
+def is_band(sight: Sight) -> object:
+    """One end of a band of which the number of cases is told: `25-34 (n = 18)`."""
+    return sight.integer and not sight.literal.percent and (cues.BAND_SIZED.match(sight.after) or (cues.BAND_START.search(sight.before[-8:]) and cues.BAND_END.match(sight.after)))
+
+
 def is_scale(sight: Sight) -> object:
     """The ends of a scale: `between 0 and 1`, `from 0 to 100`; a place on the map."""
+    if is_band(sight) or (sight.integer and choices.OF_SCALE.match(sight.after)) or choices.PLACE.search(sight.before[-24:]):
+        return True
     if (cues.COORDINATE.match(sight.after) and not sight.lead.rstrip().endswith("=")) or choices.SCALED.search(sight.lead):
         return True
     if sight.integer and not sight.claims and (choices.LABELLED_END.match(sight.after) or choices.LABELLED_START.search(sight.before)):
@@ -109,9 +129,13 @@ def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
+    if sight.literal.percent and sight.integer and re.search(r"\btop\s*$", sight.before[-6:], re.I):
+        return True
     if choices.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
         return True
     if not sight.literal.percent and "(" in sight.lead and choices.CLASS_BOUND.search(sight.lead):
+        return True
+    if choices.BOUND_WORD.search(sight.lead[-14:]) and sight.says(choices.EXCLUDED_IF):
         return True
     if not sight.claims and choices.BOUND_WORD.search(sight.lead[-14:]) and choices.DEVIATIONS.match(sight.after):
         return True
@@ -159,7 +183,7 @@ def is_condition(sight: Sight) -> object:
     if sight.lead.rstrip().endswith(" of") and cues.CONDITION.search(sight.lead):
         return not sight.claims or not re.search(r"\bwith\b", sight.lead[-60:])
     lead = sight.lead.rstrip(" \u00a0")
-    if lead.endswith("=") and choices.AT_VALUE.search(sight.lead) or (lead.endswith(("$", "£", "€")) and choices.PAID.search(sight.lead)):
+    if (lead.endswith("=") and choices.AT_VALUE.search(sight.lead) and not (sight.claims and is_precise(sight))) or (lead.endswith(("$", "£", "€")) and choices.PAID.search(sight.lead)):
         return True
     if sight.integer and re.fullmatch(r"\W*With", lead) and choices.WITH_THINGS.match(sight.after):
         return True
@@ -181,7 +205,7 @@ def is_span(sight: Sight) -> object:
     """`over 9 years`, `across 5 seeds`; `at 60 degrees`; `at 5 years`."""
     if not sight.prose or sight.literal.percent:
         return False
-    last = sight.lead.rstrip("\u00a0 $").rpartition(" ")[2].lower()
+    last = ARTICLES.sub("", sight.lead.rstrip("\u00a0 $")).rstrip().rpartition(" ")[2].lower()
     spanned = sight.integer and last in ("over", "across", "for") and choices.SPAN.search(sight.lead[-24:]) and (
         choices.STRONG_COUNT.match(sight.after) or cues.PHYSICAL.match(sight.after) or (not sight.claims and cues.COUNTED.match(sight.after))
     ) and (is_chosen(sight) if not sight.claims else sight.round)
@@ -212,7 +236,7 @@ def is_ordinal(sight: Sight) -> object:
     """`3rd quintile`: which one, unless the sentence ranks."""
     if not sight.integer or not any(ending in sight.after[:6] for ending in ("st", "nd", "rd", "th")):
         return False
-    if choices.ORDINAL.match(sight.after):
+    if choices.ORDINAL.match(sight.after) or choices.OF_QUANTILES.match(sight.after):
         return True
     ranked = re.search(r"\b(?:rank\w*|plac\w+|came|comes|finish\w*|is|was)\s*$", sight.lead, re.I)
     if ranked:
@@ -227,7 +251,7 @@ def is_attribute(sight: Sight) -> object:
         return False
     if re.match(r"[x×][\s-](?:objective|magnification|zoom|lens|oil|coverage)", sight.after):
         return True
-    if choices.SIGMA_NOUN.match(sight.after):
+    if choices.SIGMA_NOUN.match(sight.after) or (choices.SINGULAR.match(sight.after) and not choices.CHANGE.match(sight.after)):
         return True
     found = choices.ATTRIBUTIVE.match(sight.after)
     if sight.integer and sight.round and choices.ARTICLE.search(sight.before[-28:]) and choices.ATTRIBUTIVE.match(sight.unit) and not choices.CHANGE.match(sight.unit):
@@ -239,7 +263,7 @@ def is_legend(sight: Sight) -> object:
     """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
     if sight.literal.plain in ("1", "2") and "±" in sight.lead[-4:] and choices.SHADED.match(sight.after):
         return True
-    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)))
+    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)) or (choices.ZONE.search(sight.lead) and choices.ZONE_END.match(sight.after)))
 
 
 def is_cause(sight: Sight) -> object:
@@ -278,8 +302,15 @@ def is_proportion(sight: Sight) -> object:
     return re.match(r":\d", sight.after) or re.search(r"\d:$", sight.before)
 
 
+def is_macro_of_setting(sight: Sight) -> object:
+    """All that a definition holds, where its name is that of something set: `\\newcommand{\\BatchSize}{32}`."""
+    return sight.frame.inside & DEFINERS and choices.MACRO_OF_SETTING.search(sight.reading.source[max(0, sight.literal.source_start - 50) : sight.literal.source_start])
+
+
 def is_named_constant(sight: Sight) -> object:
     """The value of a named constant: `learning rate of 3e-4`."""
+    if is_macro_of_setting(sight):
+        return True
     if in_table(sight) or choices.HAPPENED.match(sight.after):
         return False
     if choices.OF_CONSTANT.match(sight.after) or (sight.integer and not sight.claims and choices.NAMED_VALUE.search(sight.lead)):

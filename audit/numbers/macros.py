@@ -46,7 +46,8 @@ COMMANDS: dict[str, Spec] = {
         newlength|newcounter|newif|newenvironment|newtheorem|theoremstyle om; hyphenation m; bibliographystyle m; setstretch m;
         subfloat Tt; subcaptionbox Tomt; item T; captionof mTt; caption|section|subsection|subsubsection|paragraph|subparagraph|chapter|part|title Tt; linebreak|pagebreak|nolinebreak|nopagebreak o; pdfinfo|special|pdfliteral|directlua m;
         DeclareSIUnit omm; DeclareMathOperator mt; providecommand|newcommand|renewcommand|DeclareRobustCommand moot; newcommand*|renewcommand* moot;
-        marginpar Tt; hspace m; phantom|hphantom|vphantom m; today o; tabcolsep|textfloatsep m; input|include|subfile|subfileinclude m; InputIfFileExists mtt;
+        rowcolors ommm; arrayrulecolor|doublerulesepcolor om; cdashline|epsfig|psfig|epsscale|plotone|tablecolumns|tablenum|figurenum|tablewidth|tabletypesize m; epsfbox om;
+        plottwo|pgfmathsetmacro|pgfmathsetlengthmacro mm; @setfontsize mmm; marginpar Tt; hspace m; phantom|hphantom|vphantom m; today o; tabcolsep|textfloatsep m; input|include|subfile|subfileinclude m; InputIfFileExists mtt;
         import|subimport|inputfrom|subinputfrom|includefrom|subincludefrom mm;
         val|verdict|prov|confirmatory om; ifverdict mttt; unjudged mt; begin|end m; tag m""",
     ),
@@ -75,7 +76,7 @@ COMMANDS: dict[str, Spec] = {
 ENVIRONMENTS: dict[str, Spec] = {
     **table(
         "layout",
-        """tabular|array|longtable|supertabular|tabu om; tabular*|tabularx|tabulary|tblr mom; minipage ooom; wrapfigure|wraptable omom; subfigure|subtable om;
+        """tabular|array|longtable|supertabular|tabu om; tabular*|tabularx|tabulary mom; tblr|longtblr|talltblr om; adjustwidth|adjustwidth*|changemargin mm; overpic|floatingfigure|floatingtable om; SCfigure|SCtable oo; mdframed|columns o; column om; minipage ooom; wrapfigure|wraptable omom; subfigure|subtable om;
         multicols m; figure|table|figure*|table*|sidewaystable|sidewaysfigure|algorithm|threeparttable|tablenotes o; itemize|enumerate|description o; adjustbox m;
         algorithmic o; tcolorbox o; spacing m; list mm; landscape o; letter m; picture o""",
     ),

@@ -13,10 +13,14 @@ from audit.numbers.tables import in_table
 FRACTIONS = frozenset("frac tfrac dfrac cfrac nicefrac sfrac binom sqrt".split())
 COUNT_WITH_SHARE = re.compile(r"[\s\u00a0$]*(?:[A-Za-z-]+[\s\u00a0]+){0,3}\(\$?\d+(?:\.\d+)?\s*%")
 """A count before its percentage: `697 days (64 %)`."""
+TITLED = re.compile(r"\b(?!(?:Of|About|Only|Among|Overall|Nearly|Almost|Some|Another|Just|Over|Exactly|Roughly|Approximately|These|Those|Their|With|From|Here)\b)[A-Z][a-z]{3,}\s$")
+"""A noun with a capital that a number follows: `Tier 1 (27 %)`."""
 PRODUCT = re.compile(r"\s*(?:[A-Za-z]|\\[a-z]+)[_\s\u200b]*$")
 """What a coefficient multiplies: `z = 0.25r`."""
 STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\textless)[\s$]*$")
 """What stars of a table stand for: `** p < .01`."""
+CONDITIONS_AHEAD = re.compile(r"(?:^|\W)(?:[Aa]t|[Ff]or|[Ww]hen|[Ww]here|[Ww]ith|[Ii]f)\s+\S{1,20}\s?=\s?[\d.]+(?:\s*,\s*\S{1,20}\s?=\s?[\d.]+)*(?:,?\s+and|,)\s+$")
+"""One condition behind another: `For a = 0.25 and b = 1.5`."""
 LETTERS = frozenset("zdgrRUWM")
 """Statistics with the name of a letter that names many other things."""
 
@@ -24,7 +28,7 @@ LETTERS = frozenset("zdgrRUWM")
 def is_statistic(sight: Sight) -> object:
     """`p = .03`, `F(2, 87) = 5.3`; an inequality reports p, F or t, a bare letter otherwise has a decimal value."""
     if sight.prose and not sight.frame.math:
-        timed = sight.integer and cues.PHYSICAL.match(sight.after)
+        timed = sight.integer and (cues.PHYSICAL.match(sight.after) or (sight.literal.percent and re.search(r"\bCI\s*=\s*$", sight.before)))
         return cues.STATISTIC_TEXT.search(sight.before) and not timed and not is_level(sight)
     if sight.frame.math != "inline" or sight.frame.script or not ends_relation(sight):
         return False
@@ -59,12 +63,18 @@ def is_level(sight: Sight) -> object:
         return True  # what the stars of a table stand for
     if STARS.search(sight.before[-16:]):
         return True
+    if "caption" in sight.frame.inside and sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".10"):
+        return True
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
     return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
 
 
 def ends_relation(sight: Sight) -> object:
     """Whether the literal is all that follows in its formula, units and further assignments apart."""
+    if sight.literal.kind == "decimal" and re.match(r"\s*(?:--?|\u2013)\s*\d*\.\d+\s*(?:$|[,;)\]])", sight.right):
+        return True
+    if re.match(r"[eE]\s*\^", sight.right):
+        return True
     return re.match(rf"[\s\u2009]*(?:%|‰|{cues.UNIT}(?![A-Za-z])|\u200b?[\s\u2009]*(?:[A-Za-z]{{1,3}}|\\[A-Za-z]+)(?:_\S{{1,8}})?(?=[\s\u200b]*$))?[\s\u2009\u200b]*(?:$|[,;)\]±.]|\\quad|\\text|\\ldots|[<>≤≥=≈])", sight.right)
 
 
@@ -97,8 +107,14 @@ def is_spread_in_prose(sight: Sight) -> object:
 
 def is_displayed(sight: Sight) -> object:
     """A displayed symbol's value with its unit, behind words that announce an outcome."""
-    if sight.frame.math != "display" or sight.frame.script or not cues.RELATION.search(sight.left):
+    if sight.frame.math != "display" or sight.frame.script:
         return False
+    if sight.alone and sight.literal.percent:
+        return True
+    if not cues.RELATION.search(sight.left):
+        return False
+    if sight.literal.kind == "decimal" and len(re.sub(r"\D", "", sight.literal.plain).strip("0")) >= 3 and re.match(r"\s*[.,;]?\s*(?:\\qquad|\\quad|\\text\b|$|,)", sight.right):
+        return sight.formula and cues.COMES_TO.search(sight.text[max(0, sight.formula[0] - REACH) : sight.formula[0]].rpartition(".")[2])
     ahead = sight.text[max(0, sight.formula[0] - REACH) : sight.formula[0]].rpartition(".")[2] if sight.formula else ""
     return cues.ANNOUNCES.search(ahead) and re.match(rf"[\s\u2009\u00a0]*(?:%|(?:\\?(?:rm|text|mathrm)\b\s*)?{cues.UNIT}(?![A-Za-z]))", sight.right)
 
@@ -114,9 +130,11 @@ def is_counted_out(sight: Sight) -> object:
         return False
     if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
         return True
-    if found["symbol"] == "n" and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
+    if (found["symbol"] == "n" or cues.AFTER_BAND.search(ahead)) and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
         return True
-    return len(cues.SIZES.findall(sight.sentence)) > 1 and sight.says(cues.SORTS) and not sight.says(cues.ASSIGNED)
+    if len(cues.SIZES.findall(sight.sentence)) < 2 or sight.says(cues.ASSIGNED):
+        return False
+    return sight.says(cues.SORTS) or (sight.section == "result" and not sight.round) or cues.AFTER_BAND.search(ahead)
 
 
 def is_screened(sight: Sight) -> object:
@@ -165,7 +183,8 @@ def is_found_value(sight: Sight) -> object:
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
         and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
-        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take|by|from)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and not CONDITIONS_AHEAD.search(sight.text[max(0, sight.formula[0] - 50) : sight.formula[0]])
         and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
     )  # fmt: skip
@@ -188,7 +207,7 @@ def is_digit(sight: Sight) -> object:
         return False
     if sight.claims and not re.search(r"\ban? \$?$", sight.before[-5:]):
         return False
-    return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
+    return re.match(r"[\s$]*(?:[.,;:)'\u2019`]|$|(?:if|otherwise|into|at|in|on|when|and|or|for|as|with|to|the|we|should|is|are|by|else)\b)", sight.after)
 
 
 def is_exponent(sight: Sight) -> object:
@@ -205,7 +224,7 @@ def is_part(sight: Sight) -> object:
 
 def is_as_such(sight: Sight) -> object:
     """A number that counts and measures nothing."""
-    return is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
+    return re.match(r"\s+by (?:construction|definition)\b", sight.after) or is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
 
 
 def is_freedom(sight: Sight) -> object:
@@ -224,7 +243,9 @@ def is_share(sight: Sight) -> object:
     """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
     if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
         return True
-    if sight.integer and sight.prose and not sight.literal.percent and COUNT_WITH_SHARE.match(sight.after):
+    if TITLED.search(sight.before[-24:]):
+        return False
+    if sight.integer and sight.prose and not sight.literal.percent and (COUNT_WITH_SHARE.match(sight.after) or re.search(r"\d[\s\u2009]?%[\s$]*\([\s$]*$", sight.before[-8:])):
         return True
     return sight.prose and sight.literal.percent and (re.search(r"\d[\s\u00a0$]*\([\s$]*$", sight.before[-8:]) or cues.SOME_OF_THEM.search(sight.lead))
 
@@ -233,5 +254,7 @@ def is_comparison(sight: Sight) -> object:
     """`3.1 x fewer`, `3.5 days earlier`: a difference, which somebody found."""
     if not sight.prose or sight.literal.words:
         return False
+    if re.search(r"[$£€]\s*$", sight.before) and re.match(r"\s+(?:more|less|higher|lower)\b", sight.after) or sight.says(choices.EXCLUDED_IF):
+        return not sight.says(choices.EXCLUDED_IF)
     by = sight.lead.rstrip(" $\u00a0").endswith(" by")
     return cues.COMPARATIVE.match(sight.after) or (sight.literal.percent and re.match(r"[\s\u00a0$]+(?:fewer|more|less)\s+[a-z]", sight.after)) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

@@ -10,7 +10,7 @@ from audit.numbers.sight import Sight
 from audit.numbers.stream import ARGUMENT, CITE, REF, SEAM
 from audit.numbers.tables import in_table, is_quoted_row
 
-__all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "own_beside_citation"]
+__all__ = ["is_quoted", "is_quoted_statistic", "is_quoted_value", "is_told_of_others", "own_beside_citation"]
 
 PARAGRAPH, NOTE, SENTENCES = 900, 600, 5
 NAME = r"[A-Z][\w'\u2019-]+"
@@ -19,7 +19,7 @@ IN_TEXT = re.compile(
 )
 """A citation that is typed: `(Name, 2018)`, `Name et al. (2018)`."""
 OTHERS = re.compile(
-    rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
+    rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior(?! to\b)|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
     rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
 )
 """Words by which a writer hands over to others, for as long as nobody else speaks."""
@@ -31,6 +31,8 @@ REPORTS = re.compile(rf"(?:{CITE}|\b{NAME}(?:\s+et\s+al\.?[\s\\]*,?|\s+and\s+{NA
 """A cited author as the subject of a finding."""
 METHOD_CITED = re.compile(rf"\b(?:tests?|methods?|algorithms?|procedures?|software|packages?|toolbox|library|criteri(?:on|a)|corrections?|thermometer|scale|questionnaire|inventory|classifier|optimi[sz]er|programm?e?|codes?|formula|equation|protocols?|approach(?:es)?|recipe|guidelines?|techniques?|implementations?|mechanisms?|strateg(?:y|ies)|frameworks?|practices|outliers?|loss)(?:\s+(?:of|by|from))?\s*\(?{CITE}|{CITE}\s*;\s*(?:{REF}|[Ss]upp|Fig|Tab|Appendix)|^\W*(?:Following|Using|Adopting|Applying|Employing)\b[^,;]{{0,90}}{CITE}")
 """A citation of the method by which one's own number was found, or beside one's own table."""
+HANDED_ON = re.compile(rf"[\s$±)\d.\u2013-]{{0,16}}\s(?:reported|published|quoted|found|obtained|derived|measured|given|estimated)\s+(?:by|from|in|for)\b(?:(?!\b(?:we|our|us|this|here)\b|[.;]\s)[^\n]){{0,120}}{CITE}")
+"""What a number is told from, behind it: `(0.45-0.53) reported from measurements of stars`, and a citation."""
 WORD = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 TURNS = re.compile(r";|\b(?:while|whereas|but|however|although|unlike)\b|\n\n")
 """Where another may begin to speak."""
@@ -155,6 +157,8 @@ def paragraph_start(sight: Sight) -> int:
 def handed_over(sight: Sight) -> bool:
     """Whether a citation follows the number closely, with no word of one's own between."""
     offset = sight.literal.start - sight.span[0]
+    if HANDED_ON.match(sight.sentence, sight.literal.end - sight.span[0]):
+        return True
     between, found, _ = sight.sentence[offset : offset + 60].partition(CITE)
     return bool(found) and not cues.OWN.search(between) and not SETS_AGAINST.search(between)
 
@@ -182,6 +186,11 @@ def goes_on_telling(sight: Sight) -> bool:
         return False
     rest = sight.text[starts[first] if starts else 0 : start].replace("\n", " ") + sight.sentence
     return not cues.OWN.search(rest) and not POINTS_HERE.search(rest)
+
+
+def is_told_of_others(sight: Sight) -> object:
+    """In an introduction, in a paragraph without a word of this work."""
+    return sight.section == "background" and not sight.frame.math and not in_table(sight) and sight.page.once(("others", sight.span), lambda: speaks_of_others_only(sight, paragraph_start(sight)))
 
 
 def own_beside_citation(sight: Sight) -> bool:

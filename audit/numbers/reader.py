@@ -13,7 +13,7 @@ __all__ = ["read"]
 
 BARE = re.compile(r"\s*(?:[-+]?[\d.,]+\s*[a-z]{2}(?:\s*(?:plus|minus)\s*[-+]?[\d.]+\s*[a-z]{2,5})*|[^\s,;]+)")
 ROW_SPACE = re.compile(r"\s*\[\s*-?\s*[\d.,]+\s*(?:[a-z]{2}|\\)")
-TRIM = re.compile(r"\s*\([lr]*\)\s*")  # between \cmidrule and its columns
+TRIM = re.compile(r"\s*\((?:[lr]|\{[^{}()]*\}|\s)*\)\s*")  # between \cmidrule and its columns
 RUN_IN = re.compile(r"\s*(?:\\(?:noindent|indent|medskip|smallskip|bigskip|item|par)\s*)*\\textbf\s*")
 DOCUMENT = re.compile(r"\\begin\s*\{document\}")
 KNOWN = macros.COMMANDS.keys() | macros.ENVIRONMENTS.keys()
@@ -262,7 +262,17 @@ class Reader(Stack):
             self.pop()
         else:
             self.print_command(name, token)
+            self.pass_trim(name, token.end)
             self.await_arguments(name)
+
+    def pass_trim(self, name: str, start: int) -> None:
+        """The lengths in parentheses between `\\cmidrule` and its columns."""
+        trim = TRIM.match(self.source, start) if name == "cmidrule" else None
+        if trim is not None:
+            self.push("argument", name, start, opaque="layout", math="")
+            self.emit(trim.group(), start)
+            self.pop()
+            self.skip_to = trim.end()
 
     def print_command(self, name: str, token: Token) -> None:
         """What a command leaves in the text: a character, a sign for what stands there, or its name."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
 from audit.numbers import cues
-from audit.numbers.macros import SECTIONS
+from audit.numbers.macros import SECTIONS, SILENT, UPRIGHT
 from audit.numbers.sight import Sight
 from audit.numbers.stream import CELL, CITE
 from audit.numbers.tables import in_table
@@ -18,6 +19,12 @@ NUMBERED = re.compile(r"[a-z,]\s\(\d{1,3}(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)[.,
 """A citation by number in parentheses at the end of a clause; several in a text that cites by no command."""
 NUMBERED_OPEN, NUMBERED_CLOSE = re.compile(r"[a-z,]\s\((?:\d{1,3}\s?(?:,|--?|\u2013)\s?)*$"), re.compile(r"(?:\s?(?:,|--?|\u2013)\s?\d{1,3})*\)")
 ENTRY = 600
+OF_WHICH = re.compile(r"\s+of\s+(?:which|whom|them|these|those)\b")
+STOPPED = re.compile(r"\b[a-z]{6,}\.\s+$")
+"""A word in full, and the end of its sentence: what follows is counted by no `section`."""
+YEAR = re.compile(r"(?<![\d.,$-])(?:19[5-9]|20[0-4])\d(?![\d%]|[.,]\d)")
+"""What a text that tells it again and again means for a year."""
+LENGTH_ALONE = re.compile(r"\{\s*[-+]?(?:\d+\.?\d*|\.\d+)\s?(?:pt|pc|in|bp|cm|mm|ex|em|sp|\\(?:text|line|column|paper)(?:width|height))\s*\}")
 KEYWORDED = frozenset("author keywords keyword IEEEkeywords keywords* subjclass pacs ccsdesc".split())
 
 
@@ -37,9 +44,19 @@ def is_length(sight: Sight) -> object:
     """A length of the page: in its own units, after a register or at once after a command."""
     if "\\" in sight.after[:4] and cues.LENGTH.match(sight.after):
         return True
+    if is_whole_argument(sight):
+        return True
     if "\\" not in sight.before:
         return False
     return cues.PRIMITIVE.search(sight.before) or (not sight.frame.math and cues.COMMAND.search(sight.before) and cues.TEX_UNIT.match(sight.after))
+
+
+def is_whole_argument(sight: Sight) -> bool:
+    """Whether a length, with its unit at once behind it, is all that an argument holds, unless the command only changes the type: `{-4cm}`, `{0.5em}`."""
+    frame, source = sight.frame, sight.reading.source
+    if frame.kind not in ("argument", "group") or frame.math or frame.name in SILENT or frame.name in UPRIGHT:
+        return False
+    return source[frame.start - 1 : frame.start].strip() not in ("", "$") and LENGTH_ALONE.match(source, frame.start) is not None
 
 
 def opaque(name: str) -> Callable[[Sight], object]:
@@ -75,6 +92,8 @@ def is_year(sight: Sight) -> object:
         return True
     if cues.PHYSICAL.match(sight.after) or sight.frame.math or in_table(sight):
         return False
+    if cues.YEAR_PAIR.search(sight.before[-24:]) or sight.page.once("years", lambda: Counter(YEAR.findall(sight.text)))[literal.plain] > 2:
+        return True
     if re.search(r"\b[Ee]xclud(?:ed|es?|ing)\s$", sight.before[-12:]) and not cues.COUNTED.match(sight.after) and not cues.PLURAL.match(sight.after):
         return True
     if cues.PROPER.search(sight.before[-24:]) or re.search(r"\b[A-Z][a-z]+\sof\s$", sight.before[-24:]):
@@ -85,19 +104,25 @@ def is_year(sight: Sight) -> object:
 
 
 def is_month(sight: Sight) -> object:
-    """A day of a month."""
+    """A day of a month, or an hour of the day."""
+    if sight.integer and len(sight.literal.plain.lstrip("-")) <= 4 and (cues.CLOCK.match(sight.after) or cues.UTC_OFFSET.search(sight.before[-6:])):
+        return True
     return sight.integer and (cues.MONTH_BEFORE.search(sight.before[-24:]) or cues.MONTH_AFTER.match(sight.after))
 
 
 def is_index(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind in ("decimal", "fraction")):
         return False
+    if STOPPED.search(sight.before[-24:]) or OF_WHICH.match(sight.after):
+        return False
     if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
         return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
+    if sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math and cues.NOUN_NUMBERED.search(sight.before[-40:]) and cues.NUMBERED_ON.match(sight.after):
+        return True
     if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*(?:out of\s|\(\d+(?:\.\d+)?\s*%)", sight.after):
         return False
     verb = cues.VERBISH.search(sight.before[-12:]) and cues.PLURAL.match(sight.after)
-    return not verb and not cues.PHYSICAL.match(sight.after)
+    return not verb and (not cues.PHYSICAL.match(sight.after) or re.match(r"[A-Z]\b", sight.after))
 
 
 def is_name(sight: Sight) -> object:
@@ -107,9 +132,11 @@ def is_name(sight: Sight) -> object:
         return True
     if glued == "." and sight.before[-2:-1].isalpha() and not sight.frame.math:
         return True
-    if sight.integer and (sight.before[-2:].rstrip().endswith("#") or (shown.startswith("0") and len(shown) > 1)):
+    if sight.integer and (sight.before[-2:].rstrip().endswith("#") or (shown.startswith("0") and shown[1:2].isdigit())):
         return True
     if shown.isdigit() and len(shown) > 2 and cues.CATALOGUED.search(sight.before[-12:]) and not cues.PHYSICAL.match(sight.after):
+        return True
+    if not sight.frame.math and re.search(r"(?:^|[\s(,])[a-zA-Z]\+$", sight.before[-3:]):
         return True
     return not sight.frame.math and (glued.isalpha() or glued == "_" or cues.NAME_HYPHEN.search(sight.before[-30:]))
 
@@ -125,7 +152,7 @@ def is_proper(sight: Sight) -> object:
     """`Model 2`, `Finding 1 (`: a small integer that counts a thing with a capital name."""
     if sight.frame.math or sight.literal.percent or not (sight.integer or sight.literal.kind == "decimal"):
         return False
-    if cues.PRODUCT_NAME.search(sight.before[-24:]) and re.fullmatch(r"\d{1,4}|\d+\.\d", sight.literal.text):
+    if cues.PRODUCT_NAME.search(sight.before[-24:]) and not re.match(r"\s+(?:were|was|had|did)\b", sight.after) and re.fullmatch(r"\d{1,4}|\d+\.\d", sight.literal.text):
         return True
     if not sight.integer or len(sight.literal.plain) > 2:
         return False

@@ -49,7 +49,7 @@ def kinds_of_sections(reading: Reading) -> Iterator[str]:
         kind, whole = kind_of_section(title), above[-1][1] if above else ""
         if kind == "method" and cues.FOUND_TITLE.search(title):
             kind = whole = ""  # `Methods and results`
-        elif not kind or (kind == "result" and whole == "method" and not cues.FOUND_TITLE.search(title)):
+        elif not kind or (kind == "background" and whole in ("method", "result")) or (kind == "result" and whole == "method" and not cues.FOUND_TITLE.search(title)):
             kind = whole
         above.append((rank, kind))
         yield kind

@@ -19,7 +19,7 @@ REACH = 2000
 NAMED_STUDY = re.compile(rf"[A-Z][\w'-]+\s+(?:et\s+al\.?|and\s+[A-Z][\w'-]+|&\s*[A-Z][\w'-]+)[\s,.(]*{CITE}")
 DESIGN_COLUMN = re.compile(
     r"[dDnNkKLmMT]|\\#.*|#.*|(?:.*\b)?(?:dim(?:ension)?s?\.?|(?:batch |hidden |input |image |model |window )?sizes?|(?:hyper)?param(?:eter)?s?\.?|layers|heads|depth|width|epochs|steps|runs|seeds|folds|features|resolution|classes|"
-    r"threshold|bits|budget|no\.?|id|years?|dates?|versions?|learning rate|setting|default|wavelength|revisit|cadence|sampling rate|frequency|code)\s*(?:\([^)]*\))?",
+    r"threshold|bits|budget|chr(?:omosome)?\.?|lvl\.?|no\.?|id|years?|dates?|versions?|learning rate|setting|default|wavelength|revisit|cadence|sampling rate|frequency|code)\s*(?:\([^)]*\))?",
     re.IGNORECASE,
 )
 """What heads a column of things that were chosen."""
