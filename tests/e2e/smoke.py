@@ -175,7 +175,7 @@ def begin(root: Path) -> Repository:
     root.mkdir(parents=True)
     repository = Repository(root)
     repository.git("init", "-q", "-b", "main")
-    for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
+    for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0", "core.fsync": "none"}.items():
         repository.git("config", key, value)
     repository.git("fetch", "-q", "--no-tags", str(CHECKOUT), closed)
     repository.git("checkout", "-q", "-B", "main", "FETCH_HEAD")
