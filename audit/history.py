@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from audit.finding import Refusal
-from audit.objects import WHOLE_CLONE, Log, missing_object, parse_commit, parse_log, parse_tree, refuse_altered
+from audit.objects import WHOLE_CLONE, Log, missing_object, parse_batch, parse_commit, parse_log, parse_tree, refuse_altered
 
 __all__ = ["LINK", "SUBMODULE", "WHOLE_CLONE", "History", "Log", "Objects", "call_git"]
 
@@ -100,33 +100,18 @@ class Objects:
         return kind, data
 
     def load(self, names: Iterable[str]) -> None:
-        """Read many small objects, so that they are known from here on; each id is recomputed. One by one takes ten times as long."""
+        """Read small objects, so that they are known from here on; each id is recomputed. Many, one by one, take ten times as long."""
         wanted = [name for name in dict.fromkeys(names) if name not in self._read and name not in self._trees]
+        found: Iterable[tuple[str, str, bytes]] = ((name, *self.read(name)) for name in wanted)
         if len(wanted) > FEW:
-            return self._load_at_once(wanted)
-        for name in wanted:
-            self._keep(name, *self.read(name))
-
-    def _load_at_once(self, wanted: list[str]) -> None:
-        """Read objects by a process of their own, which asks for none of them singly."""
-        shown, at = call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1], 0
-        for name in wanted:
-            end = shown.index(b"\n", at)
-            header = shown[at:end].split()
-            if len(header) != 3:
-                raise missing_object(name)
-            kind, size = header[1].decode(), int(header[2])
-            data, at = shown[end + 1 : end + 1 + size], end + 2 + size
-            refuse_altered(name, kind, data)
-            self._keep(name, kind, data)
-
-    def _keep(self, name: str, kind: str, data: bytes) -> None:
-        if kind == "commit":
-            self._commits[name] = parse_commit(data)
-        elif kind == "tree":
-            self._trees[name] = parse_tree(data, len(name) // 2)
-        else:
-            self._read[name] = kind, data
+            found = parse_batch(call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1], wanted)
+        for name, kind, data in found:
+            if kind == "commit":
+                self._commits[name] = parse_commit(data)
+            elif kind == "tree":
+                self._trees[name] = parse_tree(data, len(name) // 2)
+            else:
+                self._read[name] = kind, data
 
     def trees(self, names: set[str]) -> list[dict[str, tuple[str, str]]]:
         """Many trees, read at once."""
@@ -184,10 +169,8 @@ class Objects:
 def _stop(process: subprocess.Popen[bytes]) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            try:
+            with suppress(BrokenPipeError):
                 stream.close()
-            except BrokenPipeError:
-                continue
     process.wait()
 
 
