@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from audit.finding import Refusal
-from audit.objects import WHOLE_CLONE, Log, missing_object, parse_commit, parse_log, parse_tree, refuse_altered
+from audit.objects import WHOLE_CLONE, Log, missing_object, parse_batch, parse_commit, parse_log, parse_tree, refuse_altered
 
 __all__ = ["LINK", "SUBMODULE", "WHOLE_CLONE", "History", "Log", "Objects", "call_git"]
 
@@ -23,6 +23,8 @@ CONFIGURATION = (
 )  # fmt: skip
 SMALL = 2**16
 """Objects up to this many bytes are kept once read."""
+FEW = 40
+"""So many objects are asked for one by one in the time that a process of their own takes to start."""
 LINK, SUBMODULE, FOLDER = "120000", "160000", "040000"
 STARTS = "--glob=refs/tags/audit/start/*"
 
@@ -98,19 +100,12 @@ class Objects:
         return kind, data
 
     def load(self, names: Iterable[str]) -> None:
-        """Read many small objects at once, so that they are known from here on; each id is recomputed. One by one takes ten times as long."""
+        """Read small objects, so that they are known from here on; each id is recomputed. Many, one by one, take ten times as long."""
         wanted = [name for name in dict.fromkeys(names) if name not in self._read and name not in self._trees]
-        if not wanted:
-            return
-        shown, at = call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1], 0
-        for name in wanted:
-            end = shown.index(b"\n", at)
-            header = shown[at:end].split()
-            if len(header) != 3:
-                raise missing_object(name)
-            kind, size = header[1].decode(), int(header[2])
-            data, at = shown[end + 1 : end + 1 + size], end + 2 + size
-            refuse_altered(name, kind, data)
+        found: Iterable[tuple[str, str, bytes]] = ((name, *self.read(name)) for name in wanted)
+        if len(wanted) > FEW:
+            found = parse_batch(call_git(self.root, "cat-file", "--batch", "--buffer", stdin=("\n".join(wanted) + "\n").encode())[1], wanted)
+        for name, kind, data in found:
             if kind == "commit":
                 self._commits[name] = parse_commit(data)
             elif kind == "tree":
@@ -174,11 +169,19 @@ class Objects:
 def _stop(process: subprocess.Popen[bytes]) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            try:
+            with suppress(BrokenPipeError):
                 stream.close()
-            except BrokenPipeError:
-                continue
     process.wait()
+
+
+def _describe_clone(root: Path) -> tuple[bool, str, str]:
+    """Whether it is shallow, its HEAD, and where its objects lie: the last may hold a line end, the others cannot."""
+    code, shown = call_git(root, "rev-parse", "--is-shallow-repository", "HEAD^{commit}", "--git-common-dir", answers=(0, 128))
+    if code:
+        call_git(root, "rev-parse", "--verify", "-q", "HEAD^{commit}", answers=(1,))  # anything else is no answer
+        raise Refusal(root.name, "the git repository has no commit yet", cure="git add audit.toml && git commit")
+    shallow, head, common = shown.decode(errors="surrogateescape").removesuffix("\n").split("\n", 2)
+    return shallow == "true", head, common
 
 
 class History:
@@ -195,17 +198,13 @@ class History:
 
         `folders` are those of the project whose trees decide: their ids are recomputed in every commit.
         """
-        asked = ("--show-prefix", "--is-shallow-repository", "--git-common-dir")
-        try:  # one by one: a folder's name may hold a line end
-            answers = (call_git(root, "rev-parse", one)[1].decode(errors="surrogateescape").removesuffix("\n") for one in asked)
-            prefix, shallow, common = answers
+        try:
+            prefix = call_git(root, "rev-parse", "--show-prefix")[1].decode(errors="surrogateescape").removesuffix("\n")
         except Refusal as refusal:
             cure = "clone the repository with its history (a downloaded archive has none)"
             raise Refusal(root.name, "no git history to check the order in", observed=refusal.observed, cure=cure) from None
-        code, head = call_git(root, "rev-parse", "--verify", "-q", "HEAD^{commit}", answers=(0, 1))
-        if code:
-            raise Refusal(root.name, "the git repository has no commit yet", cure="git add audit.toml && git commit")
-        history = cls(root, prefix, head.decode().strip(), shallow == "true", (root / common / "info" / "grafts").is_file(), folders)
+        shallow, head, common = _describe_clone(root)
+        history = cls(root, prefix, head, shallow, (root / common / "info" / "grafts").is_file(), folders)
         if history.entry(history.head, "audit.toml") is None:
             cure = "git add audit.toml && git commit, or clone the project's own repository"
             raise Refusal("audit.toml", "is not tracked by the git repository around it", expected="the project's own history", cure=cure)

@@ -100,11 +100,22 @@ def read_json(path: Path) -> Any:
 def parse_yaml(text: str | bytes, place: object) -> Any:
     """Parse one YAML 1.2 document; repeated keys, anchors, aliases, tags, merges and a second document are refused."""
     if len(text) > LONG:
-        return _parse_yaml.__wrapped__(text, str(place))
-    return copy.deepcopy(_parse_yaml(text, str(place)))
+        return _parse_yaml(text, str(place))
+    found = copy.deepcopy(_answer(text, str(place)))
+    if isinstance(found, Refusal):
+        raise found
+    return found
 
 
 @lru_cache(maxsize=256)
+def _answer(text: str | bytes, place: str) -> Any:
+    """What a text holds, or its refusal, which may take seconds to find and is asked for as often."""
+    try:
+        return _parse_yaml(text, place)
+    except Refusal as refusal:
+        return copy.copy(refusal)  # without the frames it came through
+
+
 def _parse_yaml(text: str | bytes, place: str) -> Any:
     from ruamel.yaml.error import YAMLError
 

@@ -21,8 +21,18 @@ def describe_command() -> tuple[str, ...]:
 def describe_packages() -> dict[str, str]:
     """Name -> version of every installed distribution of which a module is loaded."""
     loaded = {name.partition(".")[0] for name in list(sys.modules)}
-    names = {distribution.metadata["Name"] for distribution, modules in _installed() if not loaded.isdisjoint(modules)}
-    return {name: metadata.version(name) for name in sorted(names)}
+    names = {_name(distribution) for distribution, modules in _installed() if not loaded.isdisjoint(modules)}
+    return {name: _version(name) for name in sorted(names)}
+
+
+@cache
+def _name(distribution: metadata.Distribution) -> str:
+    return distribution.metadata["Name"]  # parsed as an e-mail each time it is asked for
+
+
+@cache
+def _version(name: str) -> str:
+    return metadata.version(name)
 
 
 @cache

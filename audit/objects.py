@@ -61,6 +61,20 @@ def _sections(shown: bytes) -> Iterator[tuple[str, tuple[str, ...], list[tuple[s
         yield commit, parents, added
 
 
+def parse_batch(shown: bytes, names: list[str]) -> Iterator[tuple[str, str, bytes]]:
+    """Name, kind and bytes of each object that `git cat-file --batch` was asked for; a missing or altered one could not be checked."""
+    at = 0
+    for name in names:
+        end = shown.index(b"\n", at)
+        header = shown[at:end].split()
+        if len(header) != 3:
+            raise missing_object(name)
+        kind, size = header[1].decode(), int(header[2])
+        data, at = shown[end + 1 : end + 1 + size], end + 2 + size
+        refuse_altered(name, kind, data)
+        yield name, kind, data
+
+
 def parse_tree(data: bytes, width: int) -> dict[str, tuple[str, str]]:
     """A tree as name -> (mode, object id), from its bytes."""
     found = ENTRY[width].findall(data)

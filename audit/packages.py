@@ -79,7 +79,8 @@ def _standard() -> tuple[str, ...]:
 
 def resolve(file: str) -> str:
     """The real path of a file; its folder is resolved once in the life of a process."""
-    path = os.path.join(_real(os.path.dirname(file)), os.path.basename(file))
+    folder, name = os.path.split(file)
+    path = os.path.join(_real(folder), name)
     return os.path.realpath(path) if os.path.islink(path) else path
 
 

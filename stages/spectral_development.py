@@ -6,8 +6,8 @@ import sys
 
 from rankcollapse.experiments_spectral import develop_spectral
 from rankcollapse.fanout import tidy_checkpoints
-from rankcollapse.params import load_params
-from rankcollapse.stage import DATA, MANIFEST, STUDIES, check_study, load_manifest, open_gate, run_stage, study_parts, study_path
+from rankcollapse.params import STUDIES, load_params
+from rankcollapse.stage import DATA, MANIFEST, check_study, load_manifest, open_gate, run_stage, study_parts, study_path
 
 
 def body(study: str) -> None:

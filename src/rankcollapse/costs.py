@@ -11,11 +11,10 @@ from rankcollapse.bursts import excursions, go_on
 from rankcollapse.checks import check_losses, try_scales
 from rankcollapse.drivers import control_closely, drive_closely, leave_intact
 from rankcollapse.engine import Fork, Run
-from rankcollapse.params import ROLES, Params, Scale, SeedSets, load_params
+from rankcollapse.params import ROLES, STUDIES, Params, Scale, SeedSets, load_params
 from rankcollapse.plan import PROCESSORS, count_bytes, count_flops, setting_of, stack_bytes
 from rankcollapse.spectral_arms import Arm, list_arms, list_caps, make_runs, teach
 from rankcollapse.spectral_tests import PLAIN
-from rankcollapse.stage import STUDIES
 from rankcollapse.tables import control, drive, warm_up, warmed
 from rankcollapse.treatments import Site, accompany, arms_of, is_switch, pauses, replay, treat
 

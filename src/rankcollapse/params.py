@@ -16,6 +16,8 @@ from rankcollapse.machines import Fanout, Hardware
 
 STORE = Path(".checkpoints")
 """Where stacks lie until the record they lead to is written: a folder a stage."""
+STUDIES = {"spectral": "attention", "restart": "restart_attention"}
+"""A study of attention's spectra, which is the seed set of its runs and its group of parameters -> the set of its development."""
 REGISTERED = ("main", "replication", "bursts", "spectral", "restart")
 """Seed sets that may name a registration; a list in their place is an override, at every scale."""
 class Data(Frozen):

@@ -18,7 +18,6 @@ from rankcollapse.plan import count_flops
 from rankcollapse.schedule import constant, cosine_decay
 from rankcollapse.spectral_tests import CAPPED, FORETOLD, LOWER, PLAIN, WARM_UP
 
-
 TAUGHT = 20
 """Steps between two measurements while networks learn at a gentle rate."""
 NONE: Mapping[int, Any] = {}

@@ -11,7 +11,7 @@ from audit import gate
 from audit.records import Refusal, read_model
 from rankcollapse.arm_records import Checks, Drivers, Intact, SetRecords, Switches, Treatments
 from rankcollapse.manifest import DataManifest
-from rankcollapse.params import ROLES, STORE, Params, Role, Scale
+from rankcollapse.params import ROLES, STORE, STUDIES, Params, Role, Scale
 from rankcollapse.records import Calibration
 from rankcollapse.records_readings import Readings
 
@@ -20,8 +20,6 @@ MANIFEST = Path("results/data/data.json")
 CALIBRATION = Path("results/calibrate/calibration.json")
 KINDS = {"collapse": Drivers, "branch": Treatments, "path": Readings, "switch": Switches}
 """Stage of a seed set -> the record it writes for each role, in the order of the pipeline."""
-STUDIES = {"spectral": "attention", "restart": "restart_attention"}
-"""A study of attention's spectra, which is the seed set of its runs and its group of parameters -> the set of its development."""
 INTERRUPTED = 130
 
 

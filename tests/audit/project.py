@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -71,6 +72,17 @@ OUTS = {
     "analyse": ("python -m stages.analyse", "results/analyse/main", ("results/train/shallow.json",)),
     "evaluate": ("python -m audit evaluate pilot", "results/evaluate/pilot", ("results/analyse/main.json",)),
 }
+CONFIGURATION = """\
+[user]
+\tname = Nobody
+\temail = nobody@example.org
+[commit]
+\tgpgsign = false
+[gc]
+\tauto = 0
+[core]
+\tfsync = none
+"""
 
 
 class Calibration(Record):
@@ -112,9 +124,8 @@ class Project:
         """A project with a committed draft of its registration and a calibration made before; `date` is that of every commit."""
         project = cls(root, date)
         root.mkdir(parents=True, exist_ok=True)
-        project.git("init", "-q", "-b", "main")
-        for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
-            project.git("config", key, value)
+        project.git("init", "-q", "-b", "main", "--template=")
+        project.write(".git/config", project.read(".git/config") + CONFIGURATION)
         project.write("audit.toml", 'version = 1\n[records]\nmain = "results/analyse/main.json"\n')
         project.write(".gitattributes", "prereg/** -text\nresults/** -text\n")
         project.write(".gitignore", "states/\nmanuscript/generated/\n")
@@ -158,8 +169,10 @@ class Project:
 
     def commit(self, message: str, *paths: str, date: str | None = None) -> str:
         self.git("add", *(paths or ("-A",)))
-        self.git("commit", "-q", "-m", message, date=date)
-        return self.head()
+        said = self.git("-c", "core.abbrev=no", "commit", "-m", message, date=date)
+        found = re.match(r"\[.*?\b([0-9a-f]{40,64})\]", said)
+        assert found, said
+        return found[1]
 
     def head(self) -> str:
         return self.git("rev-parse", "HEAD")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from audit import load
 from audit.finding import Refusal
 from audit.load import DEEPEST, HUGE, UNSURE, _compose, _compose_quickly, measure_depth, parse_yaml
 
@@ -62,8 +63,8 @@ def test_a_huge_text_means_the_same(python: str, monkeypatch: pytest.MonkeyPatch
 
 def test_a_huge_text_with_a_fault_is_refused() -> None:
     """What the process of its own refuses is explained as elsewhere."""
-    with pytest.raises(Refusal, match="dvc.lock"):
-        parse_yaml("a: 1\n" * (HUGE // 4), "dvc.lock")
+    with pytest.raises(Refusal, match="^dvc.lock:2: .*duplicate key"):
+        parse_yaml("a: 1\na: 1\nb: '" + "x" * HUGE + "'\n", "dvc.lock")
 
 
 VALUES = st.recursive(
@@ -82,3 +83,15 @@ def test_brackets_in_strings_are_no_levels(value: Any, ascii_only: bool) -> None
     """Beside more brackets than levels may be, a value is as deep as it is, with backslashes in its strings or without, as text or as bytes."""
     text = json.dumps([value, *([[]] * DEEPEST)], ensure_ascii=ascii_only)
     assert measure_depth(text) == measure_depth(text.encode()) == max(1 + levels(value), 2)
+
+
+def test_a_refused_text_is_refused_again_without_reading_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the same words, each time anew: a broken params.yaml is asked for by forty checks."""
+    read: list[str] = []
+    monkeypatch.setattr(load, "_parse_yaml", lambda text, place, own=load._parse_yaml: read.append(place) or own(text, place))
+    seen = []
+    for place in ("once.yaml", "once.yaml", "twice.yaml"):
+        with pytest.raises(Refusal, match=f"^{place}:2: not readable as YAML; .*duplicate key .*; cure: keep one of the two$") as refused:
+            parse_yaml("refused: 1\nrefused: 2\n", place)
+        seen.append(refused.value)
+    assert read == ["once.yaml", "twice.yaml"] and seen[0] is not seen[1] and str(seen[0]) == str(seen[1])

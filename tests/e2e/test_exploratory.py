@@ -7,9 +7,9 @@ from pathlib import Path
 
 from course import SEALED, WHOLE
 from readme import marked
-from smoke import QUICK_DVC, Repository, rewrite
+from smoke import WARM_DVC, Repository, rewrite
 
-QUICKLY = f'dvc() {{ python "{QUICK_DVC}" "$@"; }};'
+QUICKLY = f'dvc() {{ python "{WARM_DVC}" "$@"; }};'
 LISTS = {"main": [11], "replication": [12], "bursts": [13], "spectral": [14]}
 OUTCOMES = {"bursts": "bursts/excursions", "spectral": "spectral/runs"}
 """Where the seeds of a set stand that has no switches."""
@@ -49,7 +49,7 @@ def test_whole_study_on_lists_of_seeds(made: Repository, tmp_path: Path) -> None
     study = made.copy(tmp_path / "study")
     rewrite(study, "params.yaml", lambda params: params["seed_sets"].update(LISTS))
     study.commit("Lists of seeds")
-    done = study.reproduce(*WHOLE)
+    done = study.reproduce(*WHOLE, dvc=WARM_DVC)
     assert "Running stage 'switch@replication-deep'" in done.out and "Running stage 'calibrate'" not in done.out
     for name in SEALED:
         record = json.loads(study.read(f"results/evaluate/{name}.json"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from dvc.utils.serialize import _yaml
-from quick_dvc import write_quickly
+from quick_dvc import read_quickly, write_quickly
 from smoke import CHECKOUT, Repository
 
 VALUES = [1e-5, 1e-4, 1e20, 0.1, 3.0, float("inf"), 1, 12345678901234567890, True, None, "null", "1e5", "012", "yes", "1:30", "it's", "a: b", "é", "", [], {}, [[1, 2], [3]], OrderedDict(b=1, a=2), "12e3" + "4" * 28, "1" * 32, "word " * 40]  # fmt: skip
@@ -29,12 +29,33 @@ def test_values_are_written_alike(value: Any) -> None:
     assert quick == dvc
 
 
+@pytest.mark.parametrize("text", [
+    "schema: '2.0'\nstages:\n  a:\n    cmd: x\n  b@c:\n    cmd: |-\n      y\n        z\n    frozen: true\n", "schema: '2.0'\nstages: {}\n", "schema: '2.0'\n", "", "{}\n",
+    "schema: '2.0'\nstages:\n  a:\n    cmd: x\ndatasets:\n  - name: y\n", "# by hand\nschema: '2.0'\nstages:\n  a:\n    cmd: x\n", "stages:\n  a:\n    cmd: x\nschema: '2.0'\n",
+])  # fmt: skip
+def test_any_lock_is_read_alike(text: str) -> None:
+    """With and without stages, with datasets, comments, and in another order."""
+    assert read_quickly(text, "dvc.lock") == _yaml.parse_yaml(text, "dvc.lock")
+
+
+def test_stages_are_written_alike() -> None:
+    """A lock as DVC grows and changes it, stage by stage: what was written before is not what is written now."""
+    lock: dict[str, Any] = {"schema": "2.0", "stages": {}}
+    for name, entry in [("a", {"cmd": "x"}), ("b@c", OrderedDict(cmd="word " * 40, deps=[])), ("a", {"cmd": "1"}), ("a", {"cmd": 1}), ("a", {"cmd": 1.0}), ("a", {"cmd": True})]:
+        lock["stages"][name] = entry
+        dvc, quick = texts(lock)
+        assert quick == dvc
+
+
 def test_a_lock_comes_back_as_it_was(made: Repository) -> None:
     """The committed lock, which DVC wrote, and the course's: read and written quickly each is the same text, and DVC leaves the course's so."""
     for text in ((CHECKOUT / "dvc.lock").read_text(), made.read("dvc.lock")):
         assert len(text) > 100_000
-        stream = io.StringIO()
-        write_quickly(_yaml.parse_yaml(text, "dvc.lock"), stream)
-        assert stream.getvalue() == text
+        for read in (_yaml.parse_yaml, read_quickly, read_quickly):
+            data, stream = read(text, "dvc.lock"), io.StringIO()
+            assert data == _yaml.parse_yaml(text, "dvc.lock")
+            write_quickly(data, stream)
+            assert stream.getvalue() == text
+            data["stages"]["data"]["cmd"] = "changed by who read it"
     _yaml._dump(_yaml.parse_yaml_for_update(made.read("dvc.lock"), "dvc.lock"), stream := io.StringIO())
     assert stream.getvalue() == made.read("dvc.lock")

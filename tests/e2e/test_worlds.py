@@ -11,6 +11,7 @@ import io
 import json
 import subprocess
 import tarfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from smoke import CHECKOUT, Repository
 from audit.records import Provenance, read_json, read_model, record_bytes
 from audit.registration import parse_registration
 from audit.verdict import judge
+from rankcollapse.arm_records import SetRecords
 from rankcollapse.params import load_params
 from rankcollapse.path_tests import evaluate_path, forecast_set
 from rankcollapse.records_tests import MainThresholds
@@ -38,14 +40,20 @@ def same(records):
     return records
 
 
+@cache
+def load_records(root: Path, name: str) -> SetRecords:
+    """The records of a seed set below the folder that we are in, which no test changes; a world is a copy."""
+    return load_set(name)
+
+
 def summarise_world(name: str, world: World) -> dict:
     """The summary of a seed set after its records were changed, in the folder that we are in."""
-    return json.loads(record_bytes(summarise_set(NOWHERE, load_params().chosen, load_calibration(), world(load_set(name)))))
+    return json.loads(record_bytes(summarise_set(NOWHERE, load_params().chosen, load_calibration(), world(load_records(Path.cwd(), name)))))
 
 
 def measure_world(_: str, world: World) -> dict:
     """The registered quantities of the replication after its records were changed, its forecasts made anew from what was read."""
-    records, scale, main = world(load_set("replication")), load_params().chosen, read_model(MainThresholds, Path("results/thresholds/main.json"))
+    records, scale, main = world(load_records(Path.cwd(), "replication")), load_params().chosen, read_model(MainThresholds, Path("results/thresholds/main.json"))
     forecast = forecast_set(NOWHERE, scale, records.readings, main)
     return json.loads(record_bytes(evaluate_path(NOWHERE, scale, load_calibration(), records, main, forecast)))
 
