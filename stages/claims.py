@@ -27,6 +27,7 @@ MAIN, REPLICATION = Path("results/summary/main.json"), Path("results/summary/rep
 TESTS, BURSTS, THRESHOLDS = Path("results/tests/path.json"), Path("results/bursts/tests.json"), Path("results/thresholds/main.json")
 SYNTHETIC, PURE = Path("results/synthetic/curve.json"), Path("results/pure/pure.json")
 ATTENTION, DRAWN, RUNS = (Path(f"results/spectral/{name}.json") for name in ("tests", "drawn", "runs"))
+RESTART = Path("results/restart/tests.json")
 CELLS = [Path(f"results/{stage}/{role}.json") for stage in ("checks", "intact") for role in ROLES]
 SEED = 0
 """Of the permutations where there are too many orders to go through."""
@@ -36,13 +37,16 @@ def body() -> None:
     """Judge the claims."""
     params, registrations = load_params(), dict.fromkeys(name.partition(".")[0] for name in needed_verdicts())
     judged = {name: Path(f"results/evaluate/{name}.json") for name in registrations}
-    records = [CALIBRATION, *CELLS, MAIN, REPLICATION, TESTS, BURSTS, THRESHOLDS, SYNTHETIC, PURE, ATTENTION, DRAWN, RUNS]
+    records = [CALIBRATION, *CELLS, MAIN, REPLICATION, TESTS, BURSTS, THRESHOLDS, SYNTHETIC, PURE, ATTENTION, DRAWN, RUNS, RESTART]
     run = open_gate("claims", params, None, [*records, *judged.values()], ("branches", "rules"))
     path = claim_quantities(read_model(PathTests, TESTS), read_model(MainThresholds, THRESHOLDS), params.chosen.branches.switch_steps)
     sources = Sources(
         load_calibration(), load_roles(Checks, "checks"), load_roles(Intact, "intact"), read_model(Summary, MAIN), read_model(Summary, REPLICATION),
         path, burst_quantities(read_model(BurstTests, BURSTS)), read_model(Synthetic, SYNTHETIC), read_model(Pure, PURE),
-        spectral_quantities(read_model(SpectralResults, ATTENTION), read_model(DrawnMaps, DRAWN), read_model(SpectralRuns, RUNS), params.chosen),
+        spectral_quantities(
+            read_model(SpectralResults, ATTENTION), read_model(DrawnMaps, DRAWN), read_model(SpectralRuns, RUNS), read_model(SpectralResults, RESTART),
+            params.chosen,
+        ),
     )  # fmt: skip
     verdicts = {f"{name}.{row['id']}": row["verdict"] for name, place in judged.items() for row in read_json(place)["predictions"]}
     run.finish(judge_claims(run.provenance, gather_claims(sources), verdicts, np.random.default_rng(SEED)), "results/claims.json")

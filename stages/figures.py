@@ -20,15 +20,15 @@ from rankcollapse.records_tests import MainThresholds
 from rankcollapse.stage import CALIBRATION, load_calibration, load_set, open_gate, run_stage, set_paths
 
 FOLDER = Path("results/figures")
-BURSTS, SPECTRAL = Path("results/bursts"), Path("results/spectral")
+BURSTS = Path("results/bursts")
 KINDS = {"excursions": Excursions, "continuations": Continuations, "development": Development, "readings": BurstReadings, "development_readings": BurstReadings}
-ATTENTION = {"runs": SpectralRuns, "tests": SpectralResults, "drawn": DrawnMaps}
+ATTENTION = {"spectral/runs": SpectralRuns, "spectral/tests": SpectralResults, "spectral/drawn": DrawnMaps, "restart/runs": SpectralRuns, "restart/tests": SpectralResults}
 SYNTHETIC, THRESHOLDS, PURE = (Path(f"results/{name}.json") for name in ("synthetic/curve", "thresholds/main", "pure/pure"))
 
 
 def body() -> None:
     """Draw all figures."""
-    params, files, spectra = load_params(), [BURSTS / f"{name}.json" for name in KINDS], [SPECTRAL / f"{name}.json" for name in ATTENTION]
+    params, files, spectra = load_params(), [BURSTS / f"{name}.json" for name in KINDS], [Path(f"results/{name}.json") for name in ATTENTION]
     sources = [CALIBRATION, *set_paths("main"), *set_paths("replication"), SYNTHETIC, THRESHOLDS, PURE, *files, *spectra]
     run = open_gate("figures", params, None, sources, ("rules",))
     excursions, after, development, read, developed = (read_model(kind, place) for kind, place in zip(KINDS.values(), files, strict=True))

@@ -32,15 +32,20 @@ class Attention(NamedTuple):
     runs: SpectralRuns
     results: SpectralResults
     drawn: DrawnMaps
+    restart_runs: SpectralRuns
+    restart: SpectralResults
 
 
 def draw_attention(folder: Path, records: Attention) -> None:
-    """Draw the three figures into a folder that exists."""
+    """Draw the figures into a folder that exists."""
     looks.write(folder / "survival.pdf", draw_survival(list_survivals(records.runs, records.results)))
     predictors, courses = list_predictors(records.results), list_courses(records.runs, records.results)
     warning = draw_warning(predictors, courses, concentration="SEC, mean over heads", read_at=int(records.results.warned.at.value))
     looks.write(folder / "warning.pdf", warning)
     looks.write(folder / "sampling.pdf", draw_sampling(list_samples(records.drawn)))
+    predictors, courses = list_predictors(records.restart), list_courses(records.restart_runs, records.restart, "entropy_mean", crosses=False)
+    restart = draw_warning(predictors, courses, concentration="mean attention entropy", read_at=int(records.restart.warned.at.value))
+    looks.write(folder / "restart.pdf", restart)
 
 
 def rows_of(runs: SpectralRuns, arm: str) -> list[SpectralRow]:
@@ -72,11 +77,11 @@ def list_predictors(results: SpectralResults) -> list[Predictor]:
     return [Predictor(label, float(scored[name].auc.value)) for name, label in READINGS.items() if name in scored]
 
 
-def list_courses(runs: SpectralRuns, results: SpectralResults) -> list[Course]:
-    """The concentration of every network of the plain arm."""
+def list_courses(runs: SpectralRuns, results: SpectralResults, reading: str = FORETELLER, crosses: bool = True) -> list[Course]:
+    """A reading of every network of the plain arm, with a cross at its crash or without."""
     lived = results.survival[PLAIN].survived.values or ()
     return [
-        Course(row.trajectory.step, row.trajectory.extra[FORETELLER], not alive, results.crashes[row.name].step)
+        Course(row.trajectory.step, row.trajectory.extra[reading], not alive, results.crashes[row.name].step if crosses else None)
         for row, alive in zip(rows_of(runs, PLAIN), lived, strict=True)
     ]
 

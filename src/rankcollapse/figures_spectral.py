@@ -41,7 +41,7 @@ class Predictor:
 
 @dataclass(frozen=True)
 class Course:
-    """Spectral energy concentration of one run by step."""
+    """A reading of one run by step."""
 
     steps: Sequence[int]
     values: Sequence[float]

@@ -22,7 +22,16 @@ def end_quantities(results: SpectralResults, runs: SpectralRuns, scale: Scale) -
     return found
 
 
-def claim_quantities(results: SpectralResults, drawn: DrawnMaps, runs: SpectralRuns, scale: Scale) -> dict[str, Quantity]:
+def restart_quantities(results: SpectralResults) -> dict[str, Quantity]:
+    """By key: what the networks that had learnt and were thrown back came to."""
+    readings = {f"restart.warned.readings.{name}.auc": row.auc for name, row in results.warned.readings.items()}
+    return readings | {f"restart.maps.{name}": own for name, own in results.maps.items()} | {
+        "restart.fell": results.warned.crashing, "restart.malignant.auc": results.malignant.auc, "restart.malignant.p": results.malignant.p,
+        "restart.capped.survived": results.capped.survived, "restart.capped_below_warm_up": results.capped_below_warm_up,
+    }  # fmt: skip
+
+
+def claim_quantities(results: SpectralResults, drawn: DrawnMaps, runs: SpectralRuns, restart: SpectralResults, scale: Scale) -> dict[str, Quantity]:
     """By key: results under the names of their record, drawn maps at the largest strength by the name of their curve, norms by name.
 
     An AUC without a pair is one half, and so is one of runs that no reading tells apart: what survived says which.
@@ -31,9 +40,8 @@ def claim_quantities(results: SpectralResults, drawn: DrawnMaps, runs: SpectralR
     maps = {f"attention.maps.{name}": own for name, own in results.maps.items()}
     shares = {f"drawn.{curve.name}.share": curve.points[-1].malignant_share for curve in drawn.curves}
     norms = {f"drawn.norms.{row.name}": row.short for row in drawn.norms}
-    return readings | maps | shares | norms | end_quantities(results, runs, scale) | {
-        "attention.crashed": exact(sum(int(row.crashed.value) for row in results.survival.values())),
-        "attention.malignant.auc": results.malignant.auc, "attention.malignant.p": results.malignant.p, "attention.random_sec": results.random_sec,
+    return readings | maps | shares | norms | restart_quantities(restart) | end_quantities(results, runs, scale) | {
+        "attention.random_sec": results.random_sec,
         "attention.survival.adamw.survived": results.survival["adamw"].survived, "attention.capped.survived": results.capped.survived,
         "attention.capped_below_warm_up": results.capped_below_warm_up, "attention.capped_below_lower": results.capped_below_lower,
     }  # fmt: skip

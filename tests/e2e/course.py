@@ -10,7 +10,7 @@ from smoke import TEX, Repository, begin
 ROLES = ("shallow", "deep")
 SHARED = ("path-1", "delay-1", "replication-1", "ageing-1", "order-1", "function-1", "epsilon-1")
 """Registrations of the replication: the first owns its seeds, and all are sealed before it runs."""
-SEALED = ("design", *SHARED, "burst-1", "spectral-1")
+SEALED = ("design", *SHARED, "burst-1", "spectral-1", "spectral-2")
 Step = Callable[[Repository], None]
 
 
@@ -47,9 +47,10 @@ COURSE: Sequence[Step] = (
     run("Main", *cells("intact"), "summary@main", "thresholds"),
     *map(seal, SHARED),
     run("Forecasts of the replication", "forecast"),
-    run("Tests", *cells("switch", "replication"), "path_tests", "development_readings", "spectral_development", "power"),
+    run("Tests", *cells("switch", "replication"), "path_tests", "development_readings", "spectral_development", "restart_development", "power"),
     seal("burst-1"),
     seal("spectral-1"),
+    seal("spectral-2"),
     run("Forecasts of the bursts", "burst_forecast"),
     run("Results", *WHOLE),
 )

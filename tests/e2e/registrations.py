@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-DRIVEN = {"main": 1, "replication": 2, "bursts": 2, "spectral": 8}
-"""Seeds of each registered set that are run here; of the last a quarter, as of those that get every arm (`few`: 2 of 8)."""
+DRIVEN = {"main": 1, "replication": 2, "bursts": 2, "spectral": 8, "restart": 8}
+"""Seeds of each registered set that are run here; of the last two a quarter, as of those that get every arm (`few`: 2 of 8)."""
 COUNTED = ("count", "sum")
 """Summaries whose targets count units."""
 

@@ -33,12 +33,13 @@ TINY: dict[str, Any] = {
     "branches.ramp_steps": 10, "branches.after_ramp": 14, "branches.untreated_steps": 24, "study.delays": [3, 6, 10], "study.near_floor": 3,
     "study.replays": [4, 20], "study.intact.ramp": 10, "study.intact.hold": 5, "study.intact.gain_steps": 15, "study.bursts.start": 20,
     "study.bursts.updates": 5, "study.bursts.multipliers": [8], "study.bursts.after": 16, "spectral.steps": 20, "spectral.warm": 5,
-    "spectral.closely": 12, "spectral.later": 4,
+    "spectral.closely": 12, "spectral.later": 4, "restart.learn": 10, "restart.steps": 20, "restart.hold": 10, "restart.warm": 5, "restart.closely": 12,
+    "restart.later": 4,
 }  # fmt: skip
 """Budgets of a second. Networks that hardly learn keep the rank of their first weights, lose it without skip connection and have
 it back with it, whatever the seed: no test hangs on the luck of a young network."""
 
-OWN = {"calibration": 5, "development": 4, "intact": 6, "attention": 7}
+OWN = {"calibration": 5, "development": 4, "intact": 6, "attention": 7, "restart_attention": 14}
 """The seed of each set that no registration draws."""
 
 

@@ -71,7 +71,7 @@ def test_pilot_stays_closed(made: Repository) -> None:
 
 
 OWNED = [
-    ("design", "collapse/main-deep"), ("path-1", "switch/replication-shallow"), ("burst-1", "bursts/excursions"), ("spectral-1", "spectral/runs"),
+    ("design", "collapse/main-deep"), ("path-1", "switch/replication-shallow"), ("burst-1", "bursts/excursions"), ("spectral-1", "spectral/runs"), ("spectral-2", "restart/runs"),
 ]  # fmt: skip
 
 

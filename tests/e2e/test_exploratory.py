@@ -10,8 +10,8 @@ from readme import marked
 from smoke import WARM_DVC, Repository, rewrite
 
 QUICKLY = f'dvc() {{ python "{WARM_DVC}" "$@"; }};'
-LISTS = {"main": [11], "replication": [12], "bursts": [13], "spectral": [14]}
-OUTCOMES = {"bursts": "bursts/excursions", "spectral": "spectral/runs"}
+LISTS = {"main": [11], "replication": [12], "bursts": [13], "spectral": [14], "restart": [15]}
+OUTCOMES = {"bursts": "bursts/excursions", "spectral": "spectral/runs", "restart": "restart/runs"}
 """Where the seeds of a set stand that has no switches."""
 
 

@@ -33,6 +33,9 @@ PAIRS = [
     ("results/spectral/development.json", "prereg/spectral-1.seal.json"),
     ("results/power/power.json", "prereg/spectral-1.seal.json"),
     ("prereg/spectral-1.seal.json", "results/spectral/runs.json"),
+    ("results/restart/development.json", "prereg/spectral-2.seal.json"),
+    ("results/power/power.json", "prereg/spectral-2.seal.json"),
+    ("prereg/spectral-2.seal.json", "results/restart/runs.json"),
 ]  # fmt: skip
 
 
@@ -101,8 +104,8 @@ def test_a_late_registration_of_the_replication_is_refused(back) -> None:
     assert not (past.root / "prereg/order-2.seal.json").exists()
 
 
-@pytest.mark.parametrize(("stage", "name"), [("burst", "burst-1"), ("spectral", "spectral-1")])
+@pytest.mark.parametrize(("stage", "name"), [("burst", "burst-1"), ("spectral spectral", "spectral-1"), ("spectral restart", "spectral-2")])
 def test_what_was_developed_waits_for_its_seal(back, stage: str, name: str) -> None:
     """Development ran, the registered networks do not."""
     past = back("Tests")
-    assert_refused(past.run("python", "-m", f"stages.{stage}"), f"prereg/{name}.seal.json", "not sealed", f"cure: audit seal {name}")
+    assert_refused(past.run("python", "-m", *f"stages.{stage}".split()), f"prereg/{name}.seal.json", "not sealed", f"cure: audit seal {name}")
