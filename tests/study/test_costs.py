@@ -15,7 +15,8 @@ from rankcollapse.spectral_arms import list_arms as spectral_arms
 from rankcollapse.treatments import ADDED, AGED, EPSILON, accompany, arms_of, is_switch, list_arms, treat
 
 PARAMS = load_params(Path(__file__).parents[2] / "params.yaml")
-SEEDS = {"calibration": 3, "main": 3, "replication": 4, "intact": 3, "development": 4, "bursts": 8, "attention": 6, "spectral": 32}
+SEEDS = {"calibration": 3, "main": 3, "replication": 4, "intact": 3, "development": 4, "bursts": 8, "attention": 6, "spectral": 32,
+         "restart_attention": 16, "restart": 32}  # fmt: skip
 """How many seeds each set has at the laptop."""
 
 
@@ -34,7 +35,7 @@ def test_every_set_is_counted():
     """Seeds are asked of every set there is; those that are listed are as many as counted here."""
     assert set(SETS) == set(SEEDS)
     listed = {name: len(PARAMS.seed_set(name)) for name in SETS if not isinstance(PARAMS.seed_set(name), str)}
-    assert listed == {name: SEEDS[name] for name in ("calibration", "intact", "development", "attention")}
+    assert listed == {name: SEEDS[name] for name in ("calibration", "intact", "development", "attention", "restart_attention")}
 
 
 def test_tables_fit_the_engine(scale):
@@ -78,10 +79,13 @@ def count_role(scale: Scale, seeds: dict[str, int]) -> dict[str, int]:
 def test_costs_follow_from_the_parameters(scale):
     """Each table's network-steps are those that follow from budgets and seeds."""
     tables, expected = list_study(scale, SEEDS), count_role(scale, SEEDS)
-    *tables, development, arms = tables
-    own = scale.spectral
-    tried, others = len(own.rates) + len(own.taus), len(spectral_arms(own)) - 1
-    assert count_steps([development]) == 6 * tried * own.steps and count_steps([arms]) == (32 + others * own.few) * own.steps
+    *tables, development, arms, again, restarts = tables
+    own, restart = scale.spectral, scale.restart
+    others = len(spectral_arms(own)) - 1
+    assert count_steps([development]) == (6 * len(own.rates) + min(6, own.few) * len(own.taus)) * own.steps
+    assert count_steps([arms]) == (32 + others * own.few) * own.steps
+    assert count_steps([again]) == 16 * restart.learn + (16 * len(restart.rates) + restart.few * len(restart.taus)) * restart.steps
+    assert count_steps([restarts]) == (32 + restart.few) * restart.learn + (32 + others * restart.few) * restart.steps
     of_bursts = [table for table in tables if table.name.startswith(("bursts", "development"))]
     for role in ROLES:
         assert {table.name: count_steps([table]) for table in tables if table.role == role and table not in of_bursts} == expected
@@ -96,10 +100,11 @@ def test_costs_follow_from_the_parameters(scale):
 
 def test_the_laptop_affords_it():
     """At laptop values the whole study, six seeds in the main set, is at most 170 thousand network-steps, 45 to 65 % of them in the deeper stack;
-    attention's spectra add at most 50 thousand at the shallow depth."""
+    attention's spectra add at most 50 thousand at the shallow depth, and 80 thousand of two blocks."""
     whole = list_study(at_scale("laptop"), SEEDS | {"main": 6})
-    tables = [table for table in whole if not table.name.startswith("spectral")]
-    assert {table.role for table in whole if table not in tables} == {"shallow"} and count_steps(whole) - count_steps(tables) <= 50_000
+    spectral, restart = ([table for table in whole if table.name.startswith(study)] for study in ("spectral", "restart"))
+    tables = [table for table in whole if table not in spectral + restart]
+    assert {table.role for table in spectral} == {"shallow"} and count_steps(spectral) <= 50_000 and count_steps(restart) <= 80_000
     deep = count_steps([table for table in tables if table.role == "deep"]) / count_steps(tables)
     assert 140_000 <= count_steps(tables) <= 170_000 and 0.45 < deep < 0.65
 

@@ -46,14 +46,14 @@ def test_samples_without_a_mask_and_with_one():
 
 
 def test_the_figures_are_the_same_bytes_twice(tmp_path):
-    """Three figures, PDF and SVG."""
+    """Four figures, PDF and SVG."""
     found = []
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
         with plt.rc_context(looks.STYLE):
-            figures_attention.draw_attention(folder, Attention(RUNS, RESULTS, DRAWN))
+            figures_attention.draw_attention(folder, Attention(RUNS, RESULTS, DRAWN, RUNS, RESULTS))
         found.append(read_folder(folder))
-    assert found[0] == found[1] and sorted(found[0]) == [f"{name}.{kind}" for name in ("sampling", "survival", "warning") for kind in ("pdf", "svg")]
+    assert found[0] == found[1] and sorted(found[0]) == [f"{name}.{kind}" for name in ("restart", "sampling", "survival", "warning") for kind in ("pdf", "svg")]
 
 
 def test_an_arm_without_a_look_is_not_left_out():
