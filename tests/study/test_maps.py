@@ -82,11 +82,11 @@ def test_thresholds_are_arguments_and_modes_are_counted():
     assert maps.judge_modes(entropy, rank, low_rank=1.0).count() == {"benign": 0, "malignant": 2, "neither": 2}
 
 
-def closed_map(seed: int, strength: float, tokens: int = T) -> torch.Tensor:
+def closed_map(seed: int, strength: float) -> torch.Tensor:
     """A causal map in single precision from logits of rank two and great strength: its rows see hardly more than one key."""
     generator = torch.Generator().manual_seed(seed)
-    queries, keys = (torch.randn(tokens, 2, generator=generator) for _ in range(2))
-    return (strength * queries @ keys.T).masked_fill(torch.ones(tokens, tokens).triu(1).bool(), -torch.inf).softmax(-1)
+    queries, keys = (torch.randn(T, 2, generator=generator) for _ in range(2))
+    return (strength * queries @ keys.T).masked_fill(torch.ones(T, T).triu(1).bool(), -torch.inf).softmax(-1)
 
 
 @pytest.fixture
@@ -137,12 +137,12 @@ def subnormal():
     prepare_threads()
 
 
-@pytest.mark.parametrize(("seed", "strength", "tokens"), [(1, 100.0, T), (8, 500.0, T), (13, 100.0, T), (33, 500.0, T), (167, 100.0, 12)])
-def test_closed_maps_have_a_rank(seed, strength, tokens, subnormal):
-    """Those on whose Gram matrix, with subnormal entries, one LAPACK's single precision gave up, among others that it took."""
-    found = torch.stack([closed_map(other, strength, tokens) for other in (seed, seed + 100)])
+@pytest.mark.parametrize(("seed", "strength"), [(1, 100.0), (2, 100.0), (69, 100.0), (94, 500.0), (104, 500.0)])
+def test_closed_maps_have_a_rank(seed, strength, subnormal):
+    """Those on whose Gram matrix, with subnormal entries, one LAPACK's single precision gave up, beside others that it took."""
+    found = torch.stack([closed_map(other, strength) for other in (seed, seed + 200)])
     sigma = torch.linalg.svdvals(found.double())
-    expected = sigma.square().sum(-1) / sigma[:, 0].square() / tokens
+    expected = sigma.square().sum(-1) / sigma[:, 0].square() / T
     assert maps.compute_map_rank(found).tolist() == pytest.approx(expected.tolist(), rel=3e-6)
 
 
