@@ -68,7 +68,8 @@ SHORT = r"""\documentclass{article}
 \graphicspath{{../results/figures/}}
 \input{generated/macros}
 \begin{document}
-In \val{main.untreated.share} the gap is \val{main.untreated.gap} and goes on. Of \val{pilot.of} predictions \val{pilot.met} was met: P1 was \verdict{pilot.P1}, P2 \verdict{pilot.P2}.
+In \val{main.untreated.share} the gap is \val{main.untreated.gap} and goes on. Of \val{pilot.of} predictions \val{pilot.met} was met:
+P1 was \verdict{pilot.P1}, P2 \verdict{pilot.P2}.
 \includegraphics[width=1cm]{plot} \input{generated/arms}
 \input sections/one
 \end{document}
