@@ -56,6 +56,7 @@ class State:
 
     def __init__(self, context: Context):
         self.context, self.keys, self.words = context, Keys.of(context), verdict_words(context)
+        self._shown: dict[tuple[str, str, str], str] = {}
 
     @cached_property
     def provenance(self) -> dict[str, str]:
@@ -69,7 +70,13 @@ class State:
         return {claim.use.key: "cannot be read" if claim.fault else words[claim.truth] for claim in find_claims(self.context)}
 
     def shown(self, command: str, option: str, key: str) -> str:
-        """What a use prints, or the verdict that chooses its branch, or whether its claim holds."""
+        """What a use prints, or the verdict that chooses its branch, or whether its claim holds; computed once a use."""
+        use = command, option, key
+        if use not in self._shown:
+            self._shown[use] = self._show(*use)
+        return self._shown[use]
+
+    def _show(self, command: str, option: str, key: str) -> str:
         if command == "val":
             try:
                 return format_quantity(self.keys.resolve(key, ""), option)

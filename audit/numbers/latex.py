@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import zip_longest
 
 from audit.finding import Refusal
@@ -67,6 +68,7 @@ def escape(text: str) -> str:
     return "".join(ESCAPES.get(character, character) for character in text)
 
 
+@lru_cache(maxsize=8192)
 def latex_text(text: str, place: str = "text") -> Latex:
     """Escape text for LaTeX; a character that pdflatex has no form for is refused."""
     pieces = POWER.split(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit.records import Quantity
 from rankcollapse.params import Scale
-from rankcollapse.quantities import exact, trained
+from rankcollapse.quantities import trained
 from rankcollapse.records_spectral import DrawnMaps, SpectralResults, SpectralRuns
 
 ENDS = {"sec_end": "sec_mean", "entropy_end": "entropy_mean"}

@@ -58,13 +58,26 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.fixture(scope="module")
+def judged(template: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project whose stages have run; nobody writes into it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(CHECKOUT))
+        return run_stages(template.copy(tmp_path_factory.mktemp("judged") / "study"))
+
+
+@pytest.fixture
+def honest(judged: Project, tmp_path: Path) -> Project:
+    """A copy of it that a test may spoil."""
+    return judged.copy(tmp_path / "study")
+
+
 def ran(template: Project, root: Path, *edits: tuple[str, str, str]) -> Project:
     """A copy whose stages, with the given edits, have run on the registered seeds, judged and committed."""
     project = template.copy(root / "study")
     for edit in edits:
         project.edit(*edit)
-    if edits:
-        project.commit("Other stages")
+    project.commit("Other stages")
     return run_stages(project)
 
 
@@ -90,44 +103,42 @@ def tree(project: Project) -> dict[str, bytes]:
     return {name: path.read_bytes() for path in files if not (name := path.relative_to(project.root).as_posix()).startswith("build/")}
 
 
-def test_honest_project(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_honest_project(honest: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Verdicts stand side by side, what moved is not listed, frozen copies and counts are told apart, and the checkout is as it was."""
-    project = ran(template, tmp_path)
-    before = tree(project)
-    assert challenge(project, "--nonce", "it's 5 o'clock", "--keep") == 0
+    before = tree(honest)
+    assert challenge(honest, "--nonce", "it's 5 o'clock", "--keep") == 0
     said = capfd.readouterr().out
     assert re.search(r"^P1 +met +0\.\d+ 1 +met +0\.\d+ 1 +Every network gains\. \(> 0 in at least 3 units\)$", said, re.MULTILINE)
     assert re.search(r"^P2 +missed +0\.\d+ 1 +missed +0\.\d+ 1 +The gain is large\. \(> 5\)$", said, re.MULTILINE)
     assert "pilot: 2 of 2 verdicts as registered\n" in said
     assert "results/analyse/main.json: 0 of 5 quantities did not move with the seeds\n" in said
     assert "  the same, as the seal freezes them: line = 0.5, share = 0.45\n  the same whole numbers (may be so): runs = 3\n" in said
-    assert tree(project) == before and project.git("status", "--porcelain") == ""
+    assert tree(honest) == before and honest.git("status", "--porcelain") == ""
     commands = re.findall(r"^  (printf .* \| sha256sum)   # seed \d: (\d+)$", said, re.MULTILINE)
     derived = [subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout for command, _ in commands]
     seeds = [int(digest[:16], 16) % 2**63 for digest in derived]
     assert len(seeds) == 3 and [str(seed) for seed in seeds] == [shown for _, shown in commands]
-    (clone,) = (project.root / "build/challenge").glob("pilot-*")
+    (clone,) = (honest.root / "build/challenge").glob("pilot-*")
     assert (clone / "params.yaml").read_text() == PARAMETERS.replace("main: pilot", f"main: {seeds}")
     record = json.loads((clone / "results/analyse/main.json").read_text())
     assert record["provenance"]["seeds"] == seeds and record["provenance"]["seals"] == {}
     assert (
         list((clone / ".dvc/cache").rglob("*"))
         and not list(clone.parent.parent.rglob("elsewhere"))
-        and not (project.root.parent / "elsewhere").exists()
+        and not (honest.root.parent / "elsewhere").exists()
     )
 
 
-def test_clone_starts_from_nothing(template: Project, tmp_path: Path) -> None:
+def test_clone_starts_from_nothing(honest: Project, tmp_path: Path) -> None:
     """A committed lock, cache, run cache or record is not in the clone, so that DVC can hand none of them out; its history is whole."""
-    project = ran(template, tmp_path)
     planted = ("dvc.lock", "stages/dvc.lock", ".dvc/cache/runs/ab", ".dvc/tmp/rwlock")
     for path in planted:
-        project.write(path, "schema: '2.0'\n")
-    project.git("add", "-f", *planted)
-    project.commit("Plant")
-    clone = prepare(project.context(), project.head(), {"main": (1, 2, 3)}, ["results/analyse/main.json"], tmp_path / "clone", "mark").root
+        honest.write(path, "schema: '2.0'\n")
+    honest.git("add", "-f", *planted)
+    honest.commit("Plant")
+    clone = prepare(honest.context(), honest.head(), {"main": (1, 2, 3)}, ["results/analyse/main.json"], tmp_path / "clone", "mark").root
     assert not [path for path in (*planted, "results/analyse/main.json", "results/train/main.json") if (clone / path).exists()]
-    assert Project(clone).git("rev-list", "--count", "HEAD") == project.git("rev-list", "--count", "HEAD")
+    assert Project(clone).git("rev-list", "--count", "HEAD") == honest.git("rev-list", "--count", "HEAD")
     assert Project(clone).git("diff", "--name-only", "--diff-filter=M").split() == ["params.yaml"]
 
 
@@ -147,32 +158,30 @@ def test_ignored_seeds_leave_everything_unmoved(template: Project, tmp_path: Pat
     assert [line.split(" = ")[0] for line in re.findall("did not move: (.*)", capfd.readouterr().out)] == ["best", "gain"]
 
 
-def test_forged_record_comes_out_otherwise(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_forged_record_comes_out_otherwise(honest: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A record written by hand and judged: the rerun gives another verdict, exit 1."""
-    project = ran(template, tmp_path)
-    record = json.loads(project.read("results/analyse/main.json"))
+    record = json.loads(honest.read("results/analyse/main.json"))
     record["gain"] |= {"value": 9.5, "values": [9.5, 1.5, 2.5]}
-    project.write("results/analyse/main.json", json.dumps(record, sort_keys=True, indent=1) + "\n")
-    project.git("commit", "-q", "--amend", "--all", "-m", "Better")  # no commit holds the honest one, which would be the outcome
-    project.evaluate()
-    project.commit("Judge")
-    assert challenge(project, "--nonce", "mine", "--work", str(tmp_path / "rerun")) == 1
+    honest.write("results/analyse/main.json", json.dumps(record, sort_keys=True, indent=1) + "\n")
+    honest.git("commit", "-q", "--amend", "--all", "-m", "Better")  # no commit holds the honest one, which would be the outcome
+    honest.evaluate()
+    honest.commit("Judge")
+    assert challenge(honest, "--nonce", "mine", "--work", str(tmp_path / "rerun")) == 1
     said = capfd.readouterr().out
     assert re.search(r"^P2 +met +9\.5 1 +missed +0\.\d+ 1 +DIFFERS  The gain is large", said, re.MULTILINE)
     assert "pilot: 1 of 2 verdicts as registered; another verdict: P2\n" in said and not (tmp_path / "rerun").exists()
 
 
-def test_closed_registration_is_challenged_where_it_was_closed(template: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_closed_registration_is_challenged_where_it_was_closed(honest: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Once closed, the code may move on: the outcome's commit is what runs again, and its records are what is compared."""
-    project = ran(template, tmp_path)
-    closed = project.head()
-    with project.inside():
+    closed = honest.head()
+    with honest.inside():
         close("pilot")
-    project.commit("Close")
-    project.edit("stages/train.py", "/ 1000", "* 10")
-    project.write("results/analyse/main.json", project.read("results/analyse/main.json").replace('"digits": 4', '"digits": 3'))
-    project.commit("Move on")
-    assert challenge(project, "--nonce", "mine") == 0
+    honest.commit("Close")
+    honest.edit("stages/train.py", "/ 1000", "* 10")
+    honest.write("results/analyse/main.json", honest.read("results/analyse/main.json").replace('"digits": 4', '"digits": 3'))
+    honest.commit("Move on")
+    assert challenge(honest, "--nonce", "mine") == 0
     told = capfd.readouterr()
     assert f"challenge: commit {closed[:10]} runs in " in told.err and "2 of 2 verdicts as registered" in told.out
 
@@ -260,42 +269,40 @@ def test_draft_is_refused(drafted: Project, capsys: pytest.CaptureFixture[str]) 
     assert_refused(drafted, ["pilot", "--nonce", "mine"], "prereg/pilot.seal.json: the registration is not sealed", capsys)
 
 
-def test_other_parameters_are_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_parameters_are_refused(honest: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the registration does not hold there is no registered verdict to stand beside."""
-    project = ran(template, tmp_path)
-    project.edit("params.yaml", "main: pilot", "main: [7, 8, 9]")
-    project.commit("Explore")
+    honest.edit("params.yaml", "main: pilot", "main: [7, 8, 9]")
+    honest.commit("Explore")
     line = "results/evaluate/pilot.json: the registration is not evaluated here; found seed_sets.main is [7, 8, 9], registered for 'pilot'"
-    assert_refused(project, ["pilot", "--nonce", "mine"], line, capsys)
+    assert_refused(honest, ["pilot", "--nonce", "mine"], line, capsys)
 
 
-def test_place_in_the_checkout_is_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_place_in_the_checkout_is_refused(honest: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No clone is put among the project's own files, nor over what lies elsewhere."""
-    project, place = ran(template, tmp_path), tmp_path / "taken"
+    place = tmp_path / "taken"
     words = ["pilot", "--nonce", "mine", "--work"]
-    assert_refused(project, [*words, "results/again"], f"{project.root}/results/again: lies in the checkout; expected a folder below build/", capsys)
+    assert_refused(honest, [*words, "results/again"], f"{honest.root}/results/again: lies in the checkout; expected a folder below build/", capsys)
     place.mkdir()
     (place / "mine.txt").touch()
-    assert_refused(project, [*words, str(place)], f"{place}: holds something else than the clone of this rerun", capsys)
+    assert_refused(honest, [*words, str(place)], f"{place}: holds something else than the clone of this rerun", capsys)
     assert [file.name for file in place.iterdir()] == ["mine.txt"]
 
 
-def test_link_out_of_the_clone_is_not_followed(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_link_out_of_the_clone_is_not_followed(honest: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An output behind a committed link to somewhere else: nothing is removed there, and no clone is left."""
-    project, place = ran(template, tmp_path), tmp_path / "elsewhere"
+    place = tmp_path / "elsewhere"
     (place / "figures").mkdir(parents=True)
-    (project.root / "linked").symlink_to(place)
-    project.edit("dvc.yaml", "outs: [{results/analyse", "outs: [{linked/figures: {cache: false}}, {results/analyse")
-    project.commit("Draw elsewhere")
-    assert_refused(project, ["pilot", "--nonce", "mine"], f"{project.root}/build/challenge/.pilot-", capsys)
-    assert (place / "figures").is_dir() and list((project.root / "build/challenge").iterdir()) == [project.root / "build/challenge/.gitignore"]
+    (honest.root / "linked").symlink_to(place)
+    honest.edit("dvc.yaml", "outs: [{results/analyse", "outs: [{linked/figures: {cache: false}}, {results/analyse")
+    honest.commit("Draw elsewhere")
+    assert_refused(honest, ["pilot", "--nonce", "mine"], f"{honest.root}/build/challenge/.pilot-", capsys)
+    assert (place / "figures").is_dir() and list((honest.root / "build/challenge").iterdir()) == [honest.root / "build/challenge/.gitignore"]
 
 
-def test_missing_dvc_is_refused(template: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_dvc_is_refused(honest: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Without DVC nothing is cloned."""
-    project = ran(template, tmp_path)
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
-    assert_refused(project, ["pilot", "--nonce", "mine"], "dvc: is not installed", capsys)
+    assert_refused(honest, ["pilot", "--nonce", "mine"], "dvc: is not installed", capsys)
 
 
 def assert_refused(project: Project, words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:

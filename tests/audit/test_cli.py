@@ -1,7 +1,9 @@
-"""The command line in a process of its own: lines, exit codes, no traceback, quick."""
+"""The command line, each command in a process of its own at least once: lines, exit codes, no traceback, quick."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import resource
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 from project import Project
 
+from audit.cli import main
 from audit.limits import LIMITS, POINTER
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -24,6 +27,16 @@ def audit(project: Project | Path, *arguments: str) -> subprocess.CompletedProce
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=root, env=env, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done
+
+
+def call(project: Project | Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same in this process, which has imported everything already."""
+    out, err = io.StringIO(), io.StringIO()
+    root = project.root if isinstance(project, Project) else project
+    with contextlib.chdir(root), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert "audit: stopped: " not in err.getvalue(), err.getvalue()  # what would be a traceback
+    return subprocess.CompletedProcess(arguments, stopped.value.code or 0, out.getvalue(), err.getvalue())
 
 
 def test_verify_says_line_by_line_why_one_may_trust(ran: Project) -> None:
@@ -49,10 +62,10 @@ def test_verify_as_json(ran: Project) -> None:
 
 def test_every_report_says_what_it_does_not_prove(ran: Project) -> None:
     """One line of the text names the list, `audit explain limits` prints it, and the report as JSON holds it."""
-    assert audit(ran, "verify").stdout.splitlines()[-2] == POINTER and POINTER.endswith("audit explain limits")
-    listed = audit(ran, "explain", "limits")
+    assert call(ran, "verify").stdout.splitlines()[-2] == POINTER and POINTER.endswith("audit explain limits")
+    listed = call(ran, "explain", "limits")
     assert listed.returncode == 0 and listed.stdout.splitlines() == [f"{number}. {limit}" for number, limit in enumerate(LIMITS, 1)]
-    assert tuple(json.loads(audit(ran, "verify", "--format", "json").stdout)["limits"]) == LIMITS and len(LIMITS) == 9
+    assert tuple(json.loads(call(ran, "verify", "--format", "json").stdout)["limits"]) == LIMITS and len(LIMITS) == 9
 
 
 def test_every_report_says_what_it_rests_on(ran: Project) -> None:
@@ -67,16 +80,16 @@ def test_every_report_says_what_it_rests_on(ran: Project) -> None:
 def test_an_earlier_report_binds_the_history(ran: Project, tmp_path: Path) -> None:
     """The commit of a published report must stay an ancestor: more commits hold, an amended one is exit 1, a file that is no report exit 2."""
     report = tmp_path / "report.json"
-    report.write_text(audit(ran, "verify", "--format", "json").stdout)
+    report.write_text(call(ran, "verify", "--format", "json").stdout)
     ran.write("notes.txt", "more\n")
     ran.commit("More")
-    assert audit(ran, "verify", "--since", str(report)).returncode == 0
+    assert call(ran, "verify", "--since", str(report)).returncode == 0
     ran.git("reset", "-q", "--soft", "HEAD~2")
     ran.commit("Both in one")
-    done = audit(ran, "verify", "--since", str(report))
+    done = call(ran, "verify", "--since", str(report))
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "rests on a commit that is not in this history" in done.stderr
     report.write_text("{}")
-    done = audit(ran, "verify", "--since", str(report))
+    done = call(ran, "verify", "--since", str(report))
     assert done.returncode == 2 and "is no report that names a commit" in done.stderr
 
 
@@ -86,12 +99,12 @@ def test_stage_writes_findings_only_and_stops_the_pipeline(ran: Project) -> None
     path = "results/audit/findings.json"
     assert done.returncode == 0 and json.loads(ran.read(path)) == {"kind": "findings", "version": 1, "findings": []}
     ran.edit("judge.py", "0.5", "0.4")
-    assert audit(ran, "stage").returncode == 1
+    assert call(ran, "stage").returncode == 1
     assert [finding["code"] for finding in json.loads(ran.read(path))["findings"]] == ["A105"]
     ran.git("checkout", "-q", "judge.py")
     ran.git("rm", "-q", "dvc.lock")
     ran.git("commit", "-q", "-m", "Lose the lock")
-    assert audit(ran, "stage").returncode == 2
+    assert call(ran, "stage").returncode == 2
     assert [finding["code"] for finding in json.loads(ran.read(path))["findings"]] == ["A304"]
 
 
@@ -105,35 +118,35 @@ def test_crashed_stage_leaves_no_green_report(ran: Project) -> None:
 
 def test_seal_check_says_everything_and_writes_nothing(drafted: Project) -> None:
     """Warnings, then the refusal if there is one; the answer of the seal itself, and no file."""
-    done = audit(drafted, "seal", "pilot", "--check")
+    done = call(drafted, "seal", "pilot", "--check")
     assert done.returncode == 0 and "pilot can be sealed, with 4 warnings: 4 files, 1 parameters; nothing was written" in done.stdout, done.stdout
     assert drafted.git("status", "--short") == ""
     drafted.edit("prereg/pilot.yaml", "value: 2}", "value: 1}")
-    done = audit(drafted, "seal", "pilot", "--check")
+    done = call(drafted, "seal", "pilot", "--check")
     assert done.returncode == 2 and done.stdout.count("warning: ") == 4
     assert done.stderr.startswith("audit: prereg/pilot.yaml: is not committed as it lies here")
     drafted.git("checkout", "-q", ".")
-    warned = [line for line in audit(drafted, "seal", "--check", "pilot").stdout.splitlines() if line.startswith("warning")]
-    assert warned == [line for line in audit(drafted, "seal", "pilot").stdout.splitlines() if line.startswith("warning")]
-    assert audit(drafted, "seal", "--check", "none").stderr == "audit: prereg/none.yaml: no such registration; cure: audit new none\n"
+    warned = [line for line in call(drafted, "seal", "--check", "pilot").stdout.splitlines() if line.startswith("warning")]
+    assert warned == [line for line in call(drafted, "seal", "pilot").stdout.splitlines() if line.startswith("warning")]
+    assert call(drafted, "seal", "--check", "none").stderr == "audit: prereg/none.yaml: no such registration; cure: audit new none\n"
 
 
 def test_stage_that_would_miss_a_new_seal_is_noted(ran: Project) -> None:
     """A stage that a registration names depends on its seal, itself or through what it is made from; without that a note says so."""
     noted = "A313 dvc.yaml note: stage train does not depend on its seal: dvc repro would not notice a new one; cure: add prereg/pilot.seal.json to its deps"
-    done = audit(ran, "verify")
+    done = call(ran, "verify")
     assert done.returncode == 0 and noted in done.stdout.splitlines()
     own = "deps: [results/calibrate/calibration.json]", "deps: [results/calibrate/calibration.json, prereg/pilot.seal.json]"
     ran.edit("dvc.yaml", *own)
-    assert "A313" not in audit(ran, "verify").stdout
+    assert "A313" not in call(ran, "verify").stdout
     ran.edit("dvc.yaml", *own[::-1])
     ran.edit("dvc.yaml", "params: [scale]\n    outs: [{results/calibrate", "deps: [prereg/pilot.seal.json]\n    outs: [{results/calibrate")
-    assert "A313" not in audit(ran, "verify").stdout
+    assert "A313" not in call(ran, "verify").stdout
 
 
 def test_project_without_a_lock_file_is_told_so(ran: Project) -> None:
     """Nothing is said to be locked where nothing is."""
-    assert "no lock file: versions are not compared)" in audit(ran, "verify").stdout
+    assert "no lock file: versions are not compared)" in call(ran, "verify").stdout
 
 
 def test_seal_to_close(drafted: Project) -> None:
@@ -183,14 +196,14 @@ def test_printed_seed_commands_give_the_printed_seeds(sealed: Project) -> None:
 )
 def test_bad_usage_is_exit_2(arguments: tuple[str, ...], words: str, drafted: Project) -> None:
     """Bad input is one line on stderr and exit 2."""
-    done = audit(drafted, *arguments)
+    done = call(drafted, *arguments)
     assert done.returncode == 2 and done.stderr.startswith(words) and not done.stdout
 
 
 @pytest.mark.parametrize("out", ["prereg/pilot.yaml", "judge.py", "../away.json", "results/x.run.json", "results/analyse/main.json", "results/audit/findings.json", "results/train"])
 def test_verdicts_are_written_over_nothing_else(out: str, ran: Project) -> None:
     """`audit evaluate --out` refuses a target outside the results, and one that holds something else; the tree stays as it was."""
-    done = audit(ran, "evaluate", "pilot", "--out", out)
+    done = call(ran, "evaluate", "pilot", "--out", out)
     assert done.returncode == 2 and done.stderr.startswith(f"audit: {out}: ") and done.stderr.count("\n") == 1
     assert not ran.git("status", "--short") and not (ran.root.parent / "away.json").exists()
 
@@ -198,14 +211,14 @@ def test_verdicts_are_written_over_nothing_else(out: str, ran: Project) -> None:
 def test_verdicts_elsewhere_below_the_results(ran: Project) -> None:
     """A new place below the results is taken, and verdicts are written over verdicts."""
     assert audit(ran, "evaluate", "pilot", "--out", "results/again/pilot.json").returncode == 0
-    assert audit(ran, "evaluate", "pilot", "--out", "results/again/pilot.json").returncode == 0
+    assert call(ran, "evaluate", "pilot", "--out", "results/again/pilot.json").returncode == 0
     assert json.loads(ran.read("results/again/pilot.json"))["kind"] == "verdicts"
 
 
 @pytest.mark.parametrize(("stage", "code"), [("train", 0), ("train@shallow", 0), ("analyse", 0), ("trian", 2), ("train@deep", 2), ("analyse@x", 2), ("", 2)])
 def test_gate_knows_the_stages(stage: str, code: int, ran: Project) -> None:
     """A stage that dvc.yaml does not have may not run."""
-    done = audit(ran, "gate", stage)
+    done = call(ran, "gate", stage)
     assert done.returncode == code
     assert code == 0 or done.stderr.startswith(f"audit: dvc.yaml: has no stage {stage!r}; expected one of calibrate, train, analyse, evaluate;")
 
@@ -229,7 +242,7 @@ def test_outside_a_project(tmp_path: Path) -> None:
 def test_bad_configuration(text: str, words: str, ran: Project) -> None:
     """audit.toml is a closed schema; nothing can be switched off in it by a typo."""
     ran.write("audit.toml", text)
-    done = audit(ran, "verify")
+    done = call(ran, "verify")
     assert done.returncode == 2 and done.stderr.startswith("audit: audit.toml") and words in done.stderr
 
 

@@ -63,6 +63,18 @@ and no paragraph ends. A nested one: \ifverdict{pilot.P1}{\ifverdict{pilot.P2}{a
 \end{document}
 """
 SECTION = "\\section{One}In \\val{main.untreated.gap} of\\footnote{A note on \\val{main.untreated.neg}.} \\cite{one}. % a remark\n\\input{sections/deep/three}\n"
+SHORT = r"""\documentclass{article}
+\usepackage{booktabs,graphicx}
+\graphicspath{{../results/figures/}}
+\input{generated/macros}
+\begin{document}
+In \val{main.untreated.share} the gap is \val{main.untreated.gap} and goes on. Of \val{pilot.of} predictions \val{pilot.met} was met:
+P1 was \verdict{pilot.P1}, P2 \verdict{pilot.P2}.
+\includegraphics[width=1cm]{plot} \input{generated/arms}
+\input sections/one
+\end{document}
+"""
+"""What is quickly typeset, for what hangs on no text."""
 BIB = "@book{one, author={A. Author}, title={Title}, publisher={P}, year={2001}}\n"
 
 
@@ -76,6 +88,20 @@ def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
     made.write("manuscript/local.sty", "\\ProvidesPackage{local}\n\\newcommand{\\localgap}{\\val{main.untreated.close}}\n")
     made.write("manuscript/refs.bib", BIB)
     made.write("manuscript/macros.tex.j2", "<< definitions >>\n\\newcommand{\\arm}{<< main.arms[1].name >>}\n")
+    return enter(made, monkeypatch)
+
+
+@pytest.fixture
+def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    made = Paper(tmp_path / "project")
+    made.write(TEX, SHORT)
+    made.write("manuscript/sections/one.tex", "\\section{One}In \\val{main.untreated.gap}. \\input{sections/deep/three}\n")
+    made.write("manuscript/sections/deep/three.tex", "Deep \\val{main.untreated.gap}.\n")
+    return enter(made, monkeypatch)
+
+
+def enter(made: Paper, monkeypatch: pytest.MonkeyPatch) -> Paper:
+    """Work in the project, with its figure drawn and my checks alone."""
     draw(made.root / "results/figures/plot.pdf")
     made.write("results/audit/findings.json", '{"findings": []}')
     monkeypatch.setattr("audit.verify.TABLE", tuple(check for check in TABLE if check.name in MINE))
@@ -159,22 +185,22 @@ def test_our_own_manuscript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     assert len(sources) > 5 and not [path for path in sources if any(f"\\{name}{{" in path.read_text() for name in SHAPES)]
 
 
-def test_findings_stop_the_export(paper: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_findings_stop_the_export(short: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As with `audit render`: a typed number, and nothing is written."""
     assert run("render") == 0
-    paper.replace(TEX, "and goes on", "and the gap fell to 0.4711 nats and goes on")
+    short.replace(TEX, "and goes on", "and the gap fell to 0.4711 nats and goes on")
     assert export(tmp_path / "tree") == 1
     assert "A401" in capsys.readouterr().err and not (tmp_path / "tree").exists()
 
 
-def test_stale_generated_files_are_refused(paper: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stale_generated_files_are_refused(short: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The tree is compared with the manuscript's own text, which must be the present one."""
     assert export(tmp_path / "tree") == 2
     assert "is missing or not what the records give now; cure: audit render" in capsys.readouterr().err
     assert not (tmp_path / "tree").exists()
 
 
-def test_a_foreign_folder_is_not_overwritten(paper: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_foreign_folder_is_not_overwritten(short: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A folder with other files, an edited tree, a file: refused, and left as it is. An own tree is replaced."""
     assert run("render") == 0
     tree = tmp_path / "tree"
@@ -195,7 +221,7 @@ def test_a_foreign_folder_is_not_overwritten(paper: Paper, tmp_path: Path, capsy
     assert (tmp_path / "other/notes.txt").read_text() == "mine"
 
 
-def test_a_tree_inside_an_empty_folder(paper: Paper, tmp_path: Path) -> None:
+def test_a_tree_inside_an_empty_folder(short: Paper, tmp_path: Path) -> None:
     """An empty folder is filled; a nested new one is made."""
     assert run("render") == 0
     (tmp_path / "empty").mkdir()
@@ -211,7 +237,7 @@ def test_without_latex_the_tree_is_written_and_says_so(paper: Paper, tmp_path: P
     assert (tmp_path / "tree/refs.bib").is_file() and (tmp_path / "tree/figures/plot.pdf").is_file()
 
 
-def test_another_text_is_refused(paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_text_is_refused(short: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """An exporter that went wrong is found by what pdflatex makes of its tree: one line, exit 1, nothing written."""
     assert run("render") == 0
     monkeypatch.setattr("audit.tree.expand", lambda text, printed, place: expand(text, printed, place).replace("goes on", "stops"))
@@ -221,31 +247,31 @@ def test_another_text_is_refused(paper: Paper, tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "tree").exists()
 
 
-def test_a_figure_by_a_computed_name_outside_is_refused(paper: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_figure_by_a_computed_name_outside_is_refused(short: Paper, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the source does not spell the file out, it could not be found at its new place."""
-    paper.replace(TEX, "\\graphicspath{{../results/figures/}}", "\\newcommand{\\fig}[1]{\\includegraphics{../results/figures/#1}}")
-    paper.replace(TEX, "\\includegraphics[width=1cm]{plot}", "\\fig{plot}")
+    short.replace(TEX, "\\graphicspath{{../results/figures/}}", "\\newcommand{\\fig}[1]{\\includegraphics{../results/figures/#1}}")
+    short.replace(TEX, "\\includegraphics[width=1cm]{plot}", "\\fig{plot}")
     assert run("render") == 0
     assert export(tmp_path / "tree") == 2
     assert "results/figures/plot.pdf: LaTeX reads it by a name that the source does not spell out" in capsys.readouterr().err
 
 
-def test_a_computed_name_inside_is_copied(paper: Paper, tmp_path: Path) -> None:
+def test_a_computed_name_inside_is_copied(short: Paper, tmp_path: Path) -> None:
     """A figure below the manuscript's folder keeps its name, however it is reached."""
-    (paper.root / "manuscript/figs").mkdir()
-    shutil.copy(paper.root / "results/figures/plot.pdf", paper.root / "manuscript/figs/own.pdf")
-    paper.replace(TEX, "\\valstyle{draft}", "\\newcommand{\\fig}[1]{\\includegraphics{figs/#1}}")
-    paper.replace(TEX, "\\includegraphics[width=1cm]{plot}", "\\includegraphics[width=1cm]{plot}\\fig{own}")
+    (short.root / "manuscript/figs").mkdir()
+    shutil.copy(short.root / "results/figures/plot.pdf", short.root / "manuscript/figs/own.pdf")
+    short.replace(TEX, "\\begin{document}", "\\newcommand{\\fig}[1]{\\includegraphics{figs/#1}}\\begin{document}")
+    short.replace(TEX, "\\includegraphics[width=1cm]{plot}", "\\includegraphics[width=1cm]{plot}\\fig{own}")
     assert run("render") == 0
     assert export(tmp_path / "tree") == 0 and (tmp_path / "tree/figs/own.pdf").is_file()
 
 
-def test_sources_and_figures_outside_get_names_of_their_own(paper: Paper, tmp_path: Path) -> None:
+def test_sources_and_figures_outside_get_names_of_their_own(short: Paper, tmp_path: Path) -> None:
     """An input and two figures of one name from other folders lie side by side in the tree."""
-    paper.write("elsewhere/intro.tex", "Common \\val{main.untreated.gap}.\n")
-    (paper.root / "elsewhere/figures").mkdir()
-    shutil.copy(paper.root / "results/figures/plot.pdf", paper.root / "elsewhere/figures/plot.pdf")
-    paper.replace(TEX, "\\input sections/one", "\\input{../elsewhere/intro}\\includegraphics{../elsewhere/figures/plot.pdf}\\input sections/one")
+    short.write("elsewhere/intro.tex", "Common \\val{main.untreated.gap}.\n")
+    (short.root / "elsewhere/figures").mkdir()
+    shutil.copy(short.root / "results/figures/plot.pdf", short.root / "elsewhere/figures/plot.pdf")
+    short.replace(TEX, "\\input sections/one", "\\input{../elsewhere/intro}\\includegraphics{../elsewhere/figures/plot.pdf}\\input sections/one")
     assert run("render") == 0
     assert export(tmp_path / "tree") == 0
     assert (tmp_path / "tree/inputs/intro.tex").read_text() == "Common 0.0887.\n"
@@ -253,10 +279,10 @@ def test_sources_and_figures_outside_get_names_of_their_own(paper: Paper, tmp_pa
     assert "\\input{inputs/intro}" in text and {path.name for path in (tmp_path / "tree/figures").iterdir()} == {"plot.pdf", "figures-plot.pdf"}
 
 
-def test_latin_1_stays_latin_1(paper: Paper, tmp_path: Path) -> None:
+def test_latin_1_stays_latin_1(short: Paper, tmp_path: Path) -> None:
     """A source in another encoding is written back in it."""
-    paper.replace(TEX, "{lmodern,", "[latin1]{inputenc}\\usepackage{lmodern,")
-    path = paper.root / "manuscript/sections/deep/three.tex"
+    short.replace(TEX, "{booktabs,", "[latin1]{inputenc}\\usepackage{booktabs,")
+    path = short.root / "manuscript/sections/deep/three.tex"
     path.write_bytes("Café \\val{main.untreated.gap}.\n".encode("latin-1"))
     assert run("render") == 0
     assert export(tmp_path / "tree") == 0

@@ -71,16 +71,17 @@ def test_every_place_prints_the_value(paper: Paper, capsys: pytest.CaptureFixtur
     assert [name for name, (_, shown) in PLACES.items() if shown not in text] == [], text
 
 
-@pytest.mark.parametrize("around", ["{}", r"\noindent\resizebox{{3cm}}{{!}}{{{}}}"], ids=["plain", "scaled"])
 @pytest.mark.parametrize(("setup", "shown"), [("", "1404, 12 345"), ("group-separator={,},group-minimum-digits=4", "1,404, 12,345"), ("group-digits=none", "1404, 12345")])
 def test_siunitx_groups_as_it_was_told(
-    paper: Paper, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], setup: str, shown: str, around: str
+    paper: Paper, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], setup: str, shown: str
 ) -> None:
-    """In numbers and columns alike: the value is found however its thousands are parted, and plain siunitx prints the exported source so too."""
+    """In numbers, columns and scaled columns alike: the value is found however its thousands are parted; plain siunitx prints the export so too."""
     paper.record("results/analyse/main.json", main_record() | {"small": quantity(1404, 0, style="integer"), "large": quantity(12345, 0, style="integer")})
     table = r"\begin{tabular}{l@{ }S[table-format=-5.3]*{2}{S}} a & \val{main.small} & {\val{main.large}} \\ \multicolumn{3}{c}{\val{main.large}} & \val{main.untreated.tiny} \\ & \val{main.untreated.neg} & \val{main.large} \\ \end{tabular}"
-    write(paper, rf"\sisetup{{{setup}}}\num{{\val{{main.small}}}}, \num{{\val{{main.large}}}}" "\n\n" + around.format(table))
-    paper.replace("manuscript/paper.tex", "{booktabs,", "{graphicx,booktabs,")
+    numbers = rf"\sisetup{{{setup}}}{VERDICTS} \num{{\val{{main.small}}}}, \num{{\val{{main.large}}}}"
+    body = "\n\n".join([numbers, table, rf"\noindent\resizebox{{3cm}}{{!}}{{{table}}}"])
+    opening = "\\documentclass{article}\\usepackage{graphicx,siunitx}\\input{generated/macros}\n\\begin{document}\n"
+    paper.write("manuscript/paper.tex", f"{opening}{body}\n\\end{{document}}\n")
     paper.render()
     assert main() == 0, capsys.readouterr().out
     text = " ".join(extract_text(Path("manuscript/paper.pdf")).replace("\u2009", " ").split())

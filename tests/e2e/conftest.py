@@ -14,6 +14,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "study"))
 from course import make_study  # noqa: E402
 from smoke import Repository  # noqa: E402
 
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The study is begun first, by one worker: the other takes tests that do not wait for it, and none is left alone with it at the end."""
+    items.sort(key=lambda item: HERE not in item.path.parents)
+
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Repository:

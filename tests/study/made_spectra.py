@@ -75,12 +75,16 @@ class World:
     lower: Sequence[float | None] = (4.0,) * 8
     sigma: Sequence[float | None] = (3.0,) * 8
 
-    def judge(self) -> SpectralResults:
-        """The record of this world; where the end lies on the plateau so do the steps before it."""
+    def rows(self) -> list[SpectralRow]:
+        """Its runs; where the end lies on the plateau so do the steps before it."""
         arms = {"adamw2_2": self.capped, "warm_up": self.warm_up, "low_rate": self.lower, "sigma": self.sigma}
         rows = [row for arm, losses in arms.items() for row in ending(arm, losses)]
         kept = [made(row.arm, row.seed, DULL) if row.trajectory.loss[-1] > UNIGRAM - 0.1 and row.diverged_at is None else row for row in rows]
-        return judge_rows([*plain_arm(self.fell, self.readings), *kept])
+        return [*plain_arm(self.fell, self.readings), *kept]
+
+    def judge(self) -> SpectralResults:
+        """The record of this world."""
+        return judge_rows(self.rows())
 
     def but(self, **values: object) -> World:
         """The world with something else changed."""

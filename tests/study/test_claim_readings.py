@@ -104,14 +104,14 @@ def sources():
     return Sources(
         calibration_of(), {role: checks_of(role) for role in ROLES}, {role: intact_of(role) for role in ROLES},
         summary_of("main"), summary_of("replication"), path, claim_quantities(judge_world()), synthetic_of(), pure_record(),
-        spectral_quantities(spectral_results(), drawn_maps(), spectral_runs(), SCALE),
+        spectral_quantities(spectral_results(), drawn_maps(), spectral_runs(), spectral_results(), SCALE),
     )  # fmt: skip
 
 
 def test_every_key_and_no_other(sources):
     """In the order in which the claims need them; every summary follows from its values; all claims are judged on them."""
     found = gather_claims(sources)
-    assert list(found) == needed_readings() and len([key for key in found if not key.startswith(("pure.", "attention.", "drawn."))]) == 306
+    assert list(found) == needed_readings() and len([key for key in found if not key.startswith(("pure.", "attention.", "drawn.", "restart."))]) == 306
     assert {key for key, own in found.items() if summary_fault(own)} == set()
     record = judge_claims(provenance("claims"), found, dict.fromkeys(needed_verdicts(), "met"), np.random.default_rng(0))
     assert len(record.rows) == 134 and record.holds.value + record.does_not_hold.value + record.undecided.value + record.not_testable.value == 134

@@ -87,7 +87,7 @@ def test_a_missing_reading_is_named():
         judge_claims(pure_record().provenance, short, {name: "met" for name in needed_verdicts()}, np.random.default_rng(0))
 
 
-SPECTRAL = claim_quantities(spectral_results(), drawn_maps(), spectral_runs(), SCALE)
+SPECTRAL = claim_quantities(spectral_results(), drawn_maps(), spectral_runs(), spectral_results(), SCALE)
 MET = {name: "met" for name in needed_verdicts(NOTE)}
 
 
@@ -100,7 +100,9 @@ def judge_note(name, verdicts=MET, **changes):
 def test_the_notes_rows():
     """Ids in order, short wording; everything they read is handed over, and what is not testable says what is missing."""
     assert [claim.id for claim in NOTE] == [f"N{number}" for number in range(1, len(NOTE) + 1)] and all(len(claim.paper) <= 90 for claim in NOTE)
-    assert set(needed_readings(NOTE)) <= set(SPECTRAL) and needed_verdicts(NOTE) == ["spectral-1.W1", "spectral-1.S1", "spectral-1.S2"]
+    assert set(needed_readings(NOTE)) <= set(SPECTRAL) and sorted(needed_verdicts(NOTE)) == [
+        "spectral-1.S1", "spectral-1.S2", "spectral-1.W1", "spectral-2.R1", "spectral-2.S1", "spectral-2.S4",
+    ]  # fmt: skip
     assert {claim.section for claim in NOTE if claim.missing} == {"C3", "C5", "predictor"}
 
 
@@ -115,15 +117,17 @@ def test_the_note_on_made_up_records():
     found = {claim.id: judge_note(claim.id).verdict for claim in NOTE}
     assert found["N1"] == found["N4"] == found["N6"] == found["N7"] == "holds" and found["N8"] == "does not hold"
     assert found["N3"] == found["N5"] == found["N9"] == "not testable" and found["N2"] == "does not hold"
-    assert judge_note("N2", **{"attention.malignant.p": 0.04}).verdict == "holds"
-    assert judge_note("N2", **{"attention.malignant.p": 0.04, "attention.crashed": 0}).verdict == "undecided"
+    assert judge_note("N2", **{"restart.malignant.p": 0.04}).verdict == "holds"
+    assert judge_note("N2", **{"restart.malignant.p": 0.04, "restart.fell": 0}).verdict == "undecided"
     assert found["N10"] == "holds" and judge_note("N10", **{"attention.sec_end.survived": 0.9}).verdict == "does not hold"
     assert judge_note("N1", **{"attention.maps.benign_survived": 0.0}).verdict == "undecided"
-    assert judge_note("N7", MET | {"spectral-1.S2": "missed"}).verdict == "does not hold"
+    for name, verdicts in {"N4": ("spectral-1.W1", "spectral-2.R1"), "N7": ("spectral-1.S1", "spectral-1.S2", "spectral-2.S1", "spectral-2.S4")}.items():
+        assert {judge_note(name, MET | {verdict: "missed"}).verdict for verdict in verdicts} == {"does not hold"}
 
 
 def test_without_both_fates_modes_say_nothing():
     """Where every network learns, the share of malignant maps tells nothing apart."""
-    lived = claim_quantities(spectral_results(("learns",) * 6), drawn_maps(), spectral_runs(("learns",) * 6), SCALE)
+    same = ("learns",) * 6
+    lived = claim_quantities(spectral_results(same), drawn_maps(), spectral_runs(same), spectral_results(same), SCALE)
     row = judge_claim(NOTE[1], Readings(lived, MET, np.random.default_rng(0)))
-    assert row.verdict == "undecided" and lived["attention.malignant.auc"].value == 0.5
+    assert row.verdict == "undecided" and lived["restart.malignant.auc"].value == 0.5 and lived["restart.fell"].value == 0

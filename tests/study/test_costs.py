@@ -9,13 +9,17 @@ import pytest
 from rankcollapse.costs import SETS, count_steps, list_study, settled_sites
 from rankcollapse.drivers import control_closely
 from rankcollapse.engine import Fork, Run, check_table
+from rankcollapse.groups import Spectral
 from rankcollapse.params import ROLES, Scale, load_params
 from rankcollapse.plan import setting_of
 from rankcollapse.spectral_arms import list_arms as spectral_arms
 from rankcollapse.treatments import ADDED, AGED, EPSILON, accompany, arms_of, is_switch, list_arms, treat
 
 PARAMS = load_params(Path(__file__).parents[2] / "params.yaml")
-SEEDS = {"calibration": 3, "main": 3, "replication": 4, "intact": 3, "development": 4, "bursts": 8, "attention": 6, "spectral": 32}
+SEEDS = {
+    "calibration": 3, "main": 3, "replication": 4, "intact": 3, "development": 4, "bursts": 8, "attention": 6, "spectral": 32,
+    "restart_attention": 16, "restart": 32,
+}  # fmt: skip
 """How many seeds each set has at the laptop."""
 
 
@@ -34,7 +38,7 @@ def test_every_set_is_counted():
     """Seeds are asked of every set there is; those that are listed are as many as counted here."""
     assert set(SETS) == set(SEEDS)
     listed = {name: len(PARAMS.seed_set(name)) for name in SETS if not isinstance(PARAMS.seed_set(name), str)}
-    assert listed == {name: SEEDS[name] for name in ("calibration", "intact", "development", "attention")}
+    assert listed == {name: SEEDS[name] for name in ("calibration", "intact", "development", "attention", "restart_attention")}
 
 
 def test_tables_fit_the_engine(scale):
@@ -43,7 +47,8 @@ def test_tables_fit_the_engine(scale):
         names = {run.name for run in table.runs}
         outside = {run.origin for run in table.runs if isinstance(run.origin, Fork) and run.origin.run not in names}
         origins = [Run(name, 0, 10**5) for name in sorted({fork.run for fork in outside})]
-        check_table(table.name, [*table.runs, *origins], setting_of(scale, getattr(scale.depths, table.role), 1.0).shape)
+        own = table.scale or scale
+        check_table(table.name, [*table.runs, *origins], setting_of(own, getattr(own.depths, table.role), 1.0).shape)
 
 
 def count_set(scale: Scale, name: str, number: int, few: int) -> dict[str, int]:
@@ -75,13 +80,18 @@ def count_role(scale: Scale, seeds: dict[str, int]) -> dict[str, int]:
     }
 
 
+def count_spectral(plan: Spectral, developed: int, networks: int) -> list[int]:
+    """Network-steps of development and arms of a study of attention's spectra: every arm but one on a few networks, one of them taught apart."""
+    few, others = plan.few, len(spectral_arms(plan)) - 1
+    tried = developed * len(plan.rates) + min(developed, few) * len(plan.taus)
+    return [developed * plan.learn + tried * plan.steps, (networks + few) * plan.learn + (networks + others * few) * plan.steps]
+
+
 def test_costs_follow_from_the_parameters(scale):
     """Each table's network-steps are those that follow from budgets and seeds."""
     tables, expected = list_study(scale, SEEDS), count_role(scale, SEEDS)
-    *tables, development, arms = tables
-    own = scale.spectral
-    tried, others = len(own.rates) + len(own.taus), len(spectral_arms(own)) - 1
-    assert count_steps([development]) == 6 * tried * own.steps and count_steps([arms]) == (32 + others * own.few) * own.steps
+    tables, spectra = tables[:-4], tables[-4:]
+    assert [count_steps([table]) for table in spectra] == [*count_spectral(scale.spectral, 6, 32), *count_spectral(scale.restart, 16, 32)]
     of_bursts = [table for table in tables if table.name.startswith(("bursts", "development"))]
     for role in ROLES:
         assert {table.name: count_steps([table]) for table in tables if table.role == role and table not in of_bursts} == expected
@@ -96,10 +106,11 @@ def test_costs_follow_from_the_parameters(scale):
 
 def test_the_laptop_affords_it():
     """At laptop values the whole study, six seeds in the main set, is at most 170 thousand network-steps, 45 to 65 % of them in the deeper stack;
-    attention's spectra add at most 50 thousand at the shallow depth."""
+    attention's spectra add at most 50 thousand at the shallow depth, and restarts 65 thousand of networks of two blocks at half the batch."""
     whole = list_study(at_scale("laptop"), SEEDS | {"main": 6})
-    tables = [table for table in whole if not table.name.startswith("spectral")]
-    assert {table.role for table in whole if table not in tables} == {"shallow"} and count_steps(whole) - count_steps(tables) <= 50_000
+    tables, (spectral, restart) = whole[:-4], (whole[-4:-2], whole[-2:])
+    assert {table.role for table in (*spectral, *restart)} == {"shallow"} and count_steps(spectral) <= 50_000 and count_steps(restart) <= 65_000
+    assert {(table.scale.depths.shallow, table.scale.batch) for table in restart} == {(2, 4)} and at_scale("laptop").batch == 8
     deep = count_steps([table for table in tables if table.role == "deep"]) / count_steps(tables)
     assert 140_000 <= count_steps(tables) <= 170_000 and 0.45 < deep < 0.65
 

@@ -38,6 +38,16 @@ def test_courses_are_those_of_the_plain_arm():
     assert courses[1].values[:2] == (0.6, 0.61) and courses[0].steps == tuple(range(9))
 
 
+def test_courses_of_another_reading():
+    """That reading's values, and no cross where crashes are not what counts."""
+    run = RUNS.runs[0].trajectory
+    other = RUNS.runs[0].model_copy(update={"trajectory": run.model_copy(update={"extra": run.extra | {"entropy_mean": (0.125,) * 9}})})
+    runs = RUNS.model_copy(update={"runs": (other, *RUNS.runs[1:])})
+    courses = figures_attention.list_courses(runs, RESULTS, "entropy_mean", crosses=False)
+    assert [course.values for course in courses] == [(0.125,) * 9, *(row.trajectory.extra["entropy_mean"] for row in RUNS.runs[1:6])]
+    assert [(course.crashed_at, course.fell) for course in courses] == [(None, fate != "learns") for fate in PLAIN]
+
+
 def test_samples_without_a_mask_and_with_one():
     """Four curves a panel, told by their ranks."""
     panels = figures_attention.list_samples(DRAWN)
@@ -46,14 +56,14 @@ def test_samples_without_a_mask_and_with_one():
 
 
 def test_the_figures_are_the_same_bytes_twice(tmp_path):
-    """Three figures, PDF and SVG."""
+    """Four figures, PDF and SVG."""
     found = []
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
         with plt.rc_context(looks.STYLE):
-            figures_attention.draw_attention(folder, Attention(RUNS, RESULTS, DRAWN))
+            figures_attention.draw_attention(folder, Attention(RUNS, RESULTS, DRAWN, RUNS, RESULTS))
         found.append(read_folder(folder))
-    assert found[0] == found[1] and sorted(found[0]) == [f"{name}.{kind}" for name in ("sampling", "survival", "warning") for kind in ("pdf", "svg")]
+    assert found[0] == found[1] and sorted(found[0]) == [f"{name}.{kind}" for name in ("restart", "sampling", "survival", "warning") for kind in ("pdf", "svg")]
 
 
 def test_an_arm_without_a_look_is_not_left_out():

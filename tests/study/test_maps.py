@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from rankcollapse import maps
+from rankcollapse.engine import prepare_threads
 
 T = 64
 
@@ -79,6 +80,70 @@ def test_thresholds_are_arguments_and_modes_are_counted():
     assert maps.judge_modes(entropy, rank).count() == {"benign": 1, "malignant": 1, "neither": 2}
     assert maps.judge_modes(entropy, rank, sparse=1.0).count() == {"benign": 1, "malignant": 2, "neither": 1}
     assert maps.judge_modes(entropy, rank, low_rank=1.0).count() == {"benign": 0, "malignant": 2, "neither": 2}
+
+
+def closed_map(seed: int, strength: float) -> torch.Tensor:
+    """A causal map in single precision from logits of rank two and great strength: its rows see hardly more than one key."""
+    generator = torch.Generator().manual_seed(seed)
+    queries, keys = (torch.randn(T, 2, generator=generator) for _ in range(2))
+    return (strength * queries @ keys.T).masked_fill(torch.ones(T, T).triu(1).bool(), -torch.inf).softmax(-1)
+
+
+@pytest.fixture
+def double_alone(monkeypatch):
+    """Eigenvalues as if single precision gave up on every matrix; the precisions in which they were asked for, in turn."""
+    asked, found = [], torch.linalg.eigvalsh
+
+    def give_up(matrices: torch.Tensor) -> torch.Tensor:
+        asked.append(matrices.dtype)
+        if matrices.dtype == torch.float32:
+            raise torch.linalg.LinAlgError("failed to converge")
+        return found(matrices)
+
+    monkeypatch.setattr(torch.linalg, "eigvalsh", give_up)
+    return asked
+
+
+def test_double_precision_where_single_gives_up(double_alone):
+    """[[2, 1], [1, 2]] and 3 I have 3 as their largest eigenvalue, diag(1, 5) 5, in the precision of what was given; the rank of a map follows."""
+    matrices = torch.tensor([[[2.0, 1.0], [1.0, 2.0]], [[3.0, 0.0], [0.0, 3.0]], [[1.0, 0.0], [0.0, 5.0]]])
+    found = maps.find_top(matrices)
+    assert found.tolist() == pytest.approx([3, 3, 5], rel=1e-7) and found.dtype == torch.float32 and double_alone == [torch.float32, torch.float64]
+    assert maps.compute_map_rank(one_column().float()).item() == pytest.approx(1 / T, rel=3e-6)
+
+
+def test_a_matrix_that_double_gives_up_on_is_an_error(monkeypatch):
+    """It is not tried a third time."""
+    def give_up(matrices: torch.Tensor) -> torch.Tensor:
+        raise torch.linalg.LinAlgError("failed to converge")
+
+    monkeypatch.setattr(torch.linalg, "eigvalsh", give_up)
+    with pytest.raises(torch.linalg.LinAlgError):
+        maps.find_top(torch.eye(2))
+
+
+def test_where_single_does_not_give_up_its_value_is_kept():
+    """Bit for bit that of the single precision, with no detour."""
+    weights = torch.rand(5, T, T, generator=torch.Generator().manual_seed(0))
+    gram = weights.transpose(1, 2) @ weights
+    assert torch.equal(maps.find_top(gram), torch.linalg.eigvalsh(gram)[..., -1])
+
+
+@pytest.fixture
+def subnormal():
+    """Numbers below 1e-38 as they are; the study's processes take them for 0."""
+    torch.set_flush_denormal(False)
+    yield
+    prepare_threads()
+
+
+@pytest.mark.parametrize(("seed", "strength"), [(1, 100.0), (2, 100.0), (69, 100.0), (94, 500.0), (104, 500.0)])
+def test_closed_maps_have_a_rank(seed, strength, subnormal):
+    """Those on whose Gram matrix, with subnormal entries, one LAPACK's single precision gave up, beside others that it took."""
+    found = torch.stack([closed_map(other, strength) for other in (seed, seed + 200)])
+    sigma = torch.linalg.svdvals(found.double())
+    expected = sigma.square().sum(-1) / sigma[:, 0].square() / T
+    assert maps.compute_map_rank(found).tolist() == pytest.approx(expected.tolist(), rel=3e-6)
 
 
 def extremal(tokens: int, sigma: float) -> float:

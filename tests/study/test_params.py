@@ -104,7 +104,7 @@ SETS = {
 }
 WRITTEN = {
     "main": "design", "replication": "path-1", "bursts": "burst-1", "development": "[111, 112, 113, 114]", "calibration": "[101, 102, 103]",
-    "intact": "[121, 122, 123]", "attention": "[131, 132, 133, 134, 135, 136]", "spectral": "spectral-1",
+    "intact": "[121, 122, 123]", "attention": "[131, 132, 133, 134, 135, 136]", "spectral": "spectral-1", "restart_attention": "[141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156]", "restart": "spectral-2",
 }  # fmt: skip
 """What the committed file has for each set."""
 

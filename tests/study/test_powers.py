@@ -25,7 +25,7 @@ from rankcollapse.statistics import Stratum, rank_within_strata
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "prereg").glob("*.yaml") if "." not in path.stem)
-SEALED = ("ageing-1", "burst-1", "delay-1", "design", "epsilon-1", "function-1", "order-1", "path-1", "pilot", "replication-1", "spectral-1")
+SEALED = ("ageing-1", "burst-1", "delay-1", "design", "epsilon-1", "function-1", "order-1", "path-1", "pilot", "replication-1", "spectral-1", "spectral-2")
 RANKED = {
     "ageing-1.A3": Ranking("ageing-1", "A3", "order", 8, 4, level=0.05),
     "burst-1.T3": Ranking("burst-1", "T3", "correlation", 1, 8, bound=1e-6, level=0.05),
@@ -37,6 +37,11 @@ RANKED = {
     "spectral-1.W1": Ranking("spectral-1", "W1", "warning", 1, 32, bound=0.7, level=0.05, frozen=True),
     "spectral-1.W2": Ranking("spectral-1", "W2", "warning", 1, 32, rivals=(0.4,) * 6, frozen=True),
     "spectral-1.W3": Ranking("spectral-1", "W3", "warning", 1, 32, bound=0.7, level=0.05, frozen=True),
+    "spectral-2.R1": Ranking("spectral-2", "R1", "warning", 1, 32, bound=0.7, level=0.05, frozen=True),
+    "spectral-2.R2": Ranking("spectral-2", "R2", "warning", 1, 32, rivals=(0.4,) * 6, frozen=True),
+    "spectral-2.R3": Ranking("spectral-2", "R3", "warning", 1, 32, bound=0.7, level=0.05, frozen=True),
+    "spectral-2.R4": Ranking("spectral-2", "R4", "warning", 1, 32, bound=0.7, level=0.05, frozen=True),
+    "spectral-2.R5": Ranking("spectral-2", "R5", "warning", 1, 32, bound=0.9, level=0.05, frozen=True),
 }
 
 

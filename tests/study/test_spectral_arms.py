@@ -6,13 +6,13 @@ from dataclasses import fields, replace
 
 import pytest
 from networks import same_bits
-from tiny_spectral import PLAN, SCALE
+from tiny_spectral import PLAN, RESTART, RESTARTED, SCALE
 
-from rankcollapse.engine import Trajectory
-from rankcollapse.experiments_spectral import is_start, join, whole
+from rankcollapse.engine import Fork, Trajectory
+from rankcollapse.experiments_spectral import after, is_start, join, states_of, whole
 from rankcollapse.model import Shape
-from rankcollapse.schedule import at, cosine_decay, find_fault, tabulate
-from rankcollapse.spectral_arms import FORETOLD, Arm, count_extra, list_arms, make_runs
+from rankcollapse.schedule import at, constant, cosine_decay, find_fault, tabulate
+from rankcollapse.spectral_arms import FORETOLD, Arm, count_extra, list_arms, make_runs, teach
 
 
 def test_cosine_decay():
@@ -23,6 +23,26 @@ def test_cosine_decay():
     assert max(tabulate(warm, 0, 400)) == 8e-3 == max(tabulate(plain, 0, 400)) and min(tabulate(warm, 0, 399)) > 0
     for schedule in (plain, warm):
         assert find_fault(schedule, 0, 400) == find_fault(schedule, 40, 400) == "" and find_fault(schedule, 0, 401) == "covers steps 0 to 400"
+
+
+def test_a_decay_that_is_held_and_begins_later():
+    """The peak from step 300 to 500, half of it in the middle of the fall, nothing at 700; a warm-up rises inside the hold, or outlasts it."""
+    held, warm = cosine_decay(8e-3, 400, hold=200, start=300), cosine_decay(8e-3, 400, 80, hold=200, start=300)
+    assert [at(held, step) for step in (300, 400, 500, 550, 600, 700)] == pytest.approx([8e-3, 8e-3, 8e-3, 8e-3 * (1 + 0.5**0.5) / 2, 4e-3, 0])
+    assert [at(warm, step) for step in (300, 339, 379, 380, 500, 600, 700)] == pytest.approx([1e-4, 4e-3, 8e-3, 8e-3, 8e-3, 4e-3, 0])
+    assert cosine_decay(8e-3, 400, 80, hold=40) == cosine_decay(8e-3, 400, 80) and [step for step, _ in held] == list(range(300, 701))
+    for schedule in (held, warm):
+        assert find_fault(schedule, 300, 700) == find_fault(schedule, 320, 700) == "" and find_fault(schedule, 299, 700) == "covers steps 300 to 700"
+
+
+def test_what_is_learnt_first():
+    """A run a seed at the gentle rate, measured every 20 steps; none where arms begin with the first weights."""
+    runs = teach([7, 8], RESTARTED) + teach([7], RESTARTED, "rms")
+    assert [(run.name, run.seed, run.query_key) for run in runs] == [("learnt_none/7", 7, "none"), ("learnt_none/8", 8, "none"), ("learnt_rms/7", 7, "rms")]
+    for run in runs:
+        assert (run.steps, run.learning_rate, run.optimiser, run.origin, run.readings) == (40, constant(2e-3), "adamw", None, FORETOLD)
+        assert [step for step in range(41) if run.is_due(step)] == [0, 20, 40]
+    assert teach([7, 8], SCALE) == [] == teach([7], SCALE, "rms")
 
 
 def test_arms_are_what_their_names_say():
@@ -45,6 +65,50 @@ def test_every_arm_is_measured_at_the_same_steps(plan):
     assert (start.start, start.end, rest.start, rest.end) == (0, plan.at, plan.at, 40) and is_start(start) and not is_start(rest)
     due = [[step for step in range(run.start, run.end + 1) if run.is_due(step)] for run in (start, rest, one)]
     assert due[0][-1] == due[1][0] == plan.at and sorted({*due[0], *due[1]}) == due[2]
+
+
+LEARNT = {7: Fork("learnt_none/7", 40)}
+
+
+@pytest.mark.parametrize("name", list_arms(RESTART))
+def test_an_arm_goes_on_from_what_was_learnt(name):
+    """From step 40 to 80 under a schedule that covers no step more, measured at the same steps whether in one stretch or in two."""
+    arm = list_arms(RESTART)[name]
+    (one,), (start, rest) = (make_runs(name, arm, 4e-3, [7], RESTARTED, foretold, LEARNT) for foretold in (False, True))
+    assert [(run.start, run.end) for run in (one, start, rest)] == [(40, 80), (40, 50), (50, 80)]
+    assert one.origin == start.origin == LEARNT[7] and rest.origin == Fork(f"{name}_start/7", 50)
+    due = [[step for step in range(run.start, run.end + 1) if run.is_due(step)] for run in (one, start, rest)]
+    assert due == [[40, 45, 50, 55, 60, 70, 80], [40, 45, 50], [50, 55, 60, 70, 80]]
+    assert one.learning_rate == start.learning_rate == rest.learning_rate and find_fault(one.learning_rate, 40, 80) == ""
+    peak = 1e-3 if name == "low_rate" else 4e-3
+    rates = [at(one.learning_rate, step) for step in (40, 60, 70, 80)]
+    assert rates == pytest.approx([peak / 10 if name == "warm_up" else peak, peak, peak / 2, 0])
+    assert find_fault(one.learning_rate, 39, 80) == "covers steps 40 to 80" == find_fault(one.learning_rate, 40, 81)
+
+
+def test_an_arm_goes_on_from_its_own_kind_of_network():
+    """Normalised queries and keys were so from the start; every other arm shares what was learnt without."""
+    assert {name: arm.taught for name, arm in list_arms(RESTART).items()} == {name: "rms" if name == "qk_norm" else "none" for name in list_arms(RESTART)}
+    learnt = {name: (Trajectory(step=[0]), name) for name in ("learnt_none/7", "learnt_none/12", "learnt_rms/7")}
+    assert states_of(learnt, Arm()) == {7: "learnt_none/7", 12: "learnt_none/12"} and states_of(learnt, Arm({"query_key": "rms"})) == {7: "learnt_rms/7"}
+    then = Trajectory(step=[40])
+    assert after(learnt, Arm(), 9, then) is then and states_of({}, Arm()) == {}
+
+
+def test_two_stretches_after_a_learnt_start_are_one_run(table):
+    """Bit for bit, with what was learnt in front of them; the measurement that they share is the one that knows its gradient."""
+    learnt = table(*teach([7], RESTARTED))
+    states = states_of(learnt, Arm())
+    (unbroken,), (start, rest) = (make_runs("adamw", Arm(), 2e-2, [7], RESTARTED, foretold, states) for foretold in (False, True))
+    unbroken = replace(unbroken, name="unbroken/7", readings=FORETOLD)
+    results = table(start, rest, unbroken)
+    one, two = results["unbroken/7"], whole(rest, results)
+    assert all(same_bits(getattr(one[1], name), getattr(two[1], name)) for name in ("weights", "moment1", "moment2"))
+    one, two = (after(learnt, Arm(), 7, trajectory) for trajectory, _ in (one, two))
+    for each in fields(Trajectory):
+        assert getattr(one, each.name) == getattr(two, each.name), each.name
+    assert two.step == [0, 20, 40, 45, 50, 55, 60, 70, 80] and two.trained == 80 and min(two.extra["gradient_norm"][1:]) > 0
+    assert two.loss[:3] == learnt["learnt_none/7"][0].loss
 
 
 def test_two_stretches_are_one_run(table):

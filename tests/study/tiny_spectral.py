@@ -7,6 +7,7 @@ from pathlib import Path
 
 from audit.records import Provenance
 from rankcollapse.arm_records import Series
+from rankcollapse.groups import Restart
 from rankcollapse.params import Scale, Spectral, load_params
 from rankcollapse.records_spectral import SpectralRow
 
@@ -24,6 +25,11 @@ SCALE: Scale = SMOKE.model_copy(update={
     "model": part("model", width=8, heads=2, context=8, init_std=0.3), "data": part("data", vocabulary=257), "depths": part("depths", shallow=2),
     "batch": 2, "checkpoint_seconds": 1e9, "spectral": PLAN,
 })  # fmt: skip
+RESTART = Restart(**PLAN.model_dump() | {
+    "learn": 40, "gentle": 2e-3, "hold": 20, "rates": (2e-2, 8e-2), "logit_limit": 0.5, "depth": 1, "init_std": 0.2, "batch": 3,
+})  # fmt: skip
+"""The same for networks that learn for 40 steps first and go on at a higher rate: the warning falls on step 50 of 80."""
+RESTARTED: Scale = SCALE.model_copy(update={"restart": RESTART}).study_of("restart")
 
 
 def provenance(stage: str) -> Provenance:
