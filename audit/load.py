@@ -101,10 +101,10 @@ def parse_yaml(text: str | bytes, place: object) -> Any:
     """Parse one YAML 1.2 document; repeated keys, anchors, aliases, tags, merges and a second document are refused."""
     if len(text) > LONG:
         return _parse_yaml(text, str(place))
-    found = copy.deepcopy(_answer(text, str(place)))
+    found = _answer(text, str(place))
     if isinstance(found, Refusal):
-        raise found
-    return found
+        raise copy.copy(found)
+    return copy.deepcopy(found)
 
 
 @lru_cache(maxsize=256)

@@ -20,6 +20,8 @@ LIMIT = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?")
 FORMS = "fixed[.digits], percent[.digits], integer, scientific[.digits], word, Word, ordinal, n, min, max, range, spread, p, p=, unit"
 FORM = re.compile(r"(?:(?P<whole>integer|word|Word|ordinal|n|unit|)|(?P<style>fixed|percent|scientific|min|max|range|spread|p=?)(?:\.(?P<digits>\d|1[0-2]))?)")
 WIDE = Context(prec=400)
+LEVEL, MOST_DIGITS = Decimal("0.05"), 12
+"""The level of significance that no other p-value may print as, and the digits that may be taken for it."""
 GROUPED_FROM = 10_000
 SMALL = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -105,14 +107,18 @@ def format_values(quantity: Quantity, style: str, digits: int) -> str:
 
 
 def format_chance(value: Decimal, digits: int, name: str) -> str:
-    """A p-value: `0.032`, or `<0.001` where it is smaller than its last digit can say; with a name, `p = 0.032`."""
+    """A p-value: `0.032`, or `<0.001` where it is smaller than its last digit can say; with a name, `p = 0.032`.
+
+    One that would read as the usual level, and is not, has as many digits as tell the two apart: `0.0504`.
+    """
     if not 0 <= value <= 1:
         raise Refusal("format [p]", "the value is no probability", expected="0 to 1", observed=str(value), cure="use another format")
     least = Decimal(1).scaleb(-max(digits, 1))
     if value < least or 1 - least < value < 1:
         relation, shown = ("<", least) if value < least else (">", 1 - least)
     else:
-        relation, shown = "=", round_decimal(value, max(digits, 1))
+        told = (round_decimal(value, each) for each in range(max(digits, 1), MOST_DIGITS + 1))
+        relation, shown = "=", next((each for each in told if each != LEVEL or value == LEVEL), value)
     return f"{name}{relation} {shown:f}" if name else f"{relation.strip('=')}{shown:f}"
 
 
