@@ -13,6 +13,7 @@ from audit.finding import Refusal
 from audit.predictions import Comparator, Metric, Null, Population, Prediction, Undecided
 from audit.verdict import Judgement, correlate, judge_prediction
 
+pytestmark = pytest.mark.usefixtures("subnormal_numbers")
 PLACE = "results/a/a.json"
 FROZEN = "results/calibrate/calibration.json"
 

@@ -14,6 +14,8 @@ from audit.numbers.format import FORMS, format_quantity, printed_value
 from audit.numbers.latex import to_latex
 from audit.records import Quantity
 
+pytestmark = pytest.mark.usefixtures("subnormal_numbers")
+
 
 def make(value: float, digits: int, style: str = "fixed", **more: object) -> Quantity:
     return Quantity(value=value, digits=digits, style=style, tolerance=0.0, **more)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a worker that has trained before must not hand on to tests of numbers."""
+"""What a worker that has trained before must not hand on to tests that draw numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(scope="module")
 def subnormal_numbers() -> Iterator[None]:
     """Numbers below the normal ones are kept while these tests draw them, and flushed again after, if they were."""
     torch = sys.modules.get("torch")
