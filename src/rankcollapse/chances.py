@@ -12,7 +12,7 @@ from functools import cache
 from math import comb
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from rankcollapse.statistics import TIE, Null, add_independent, all_orders, tabulate
 
@@ -117,7 +117,7 @@ def chance_of_page(rows: int, columns: int, level: float = LEVEL) -> float:
 
 def chance_of_count(of: int, least: int, each: float = 0.5) -> float:
     """Chance that at least so many of independent units come out as registered."""
-    return float(binom.sf(least - 1, of, each))
+    return float(scipy.stats.binom.sf(least - 1, of, each))
 
 
 def chance_of_difference(seeds: int, least: int) -> float:

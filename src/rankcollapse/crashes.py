@@ -11,7 +11,7 @@ from math import inf, isfinite
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from rankcollapse.events import trailing_medians
 from rankcollapse.statistics import Null, add_independent
@@ -171,7 +171,7 @@ def pair_null(values: Sequence[float], chosen: int) -> Null:
     """Exact distribution of U when any `chosen` of the values are those that crash, ties as they are; ValueError beyond `MOST_RUNS`."""
     if len(values) > MOST_RUNS:
         raise ValueError(f"at most {MOST_RUNS} runs in a stratum, not {len(values)}")
-    doubled = np.rint(2 * rankdata(values)).astype(int)
+    doubled = np.rint(2 * scipy.stats.rankdata(values)).astype(int)
     counts = np.zeros((chosen + 1, int(doubled.sum()) + 1))
     counts[0, 0] = 1
     for rank in doubled:

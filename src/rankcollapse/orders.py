@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import atanh, sqrt, tanh
 from typing import Literal
 
-from scipy.stats import binom
+import scipy
 
 from rankcollapse.evidence import BOTH, Evidence, Finding, Readings, Roles, full_key, number, show_roles, whole
 from rankcollapse.relations import Comparison
@@ -24,7 +24,7 @@ FEWEST = 8
 
 def order_statistics(values: Sequence[float]) -> tuple[float, float] | None:
     """Exact 95 % interval of the median from the ordered values; None below six, where there is none."""
-    ordered, cut = sorted(values), int(binom.ppf(0.025, len(values), 0.5)) if values else 0
+    ordered, cut = sorted(values), int(scipy.stats.binom.ppf(0.025, len(values), 0.5)) if values else 0
     return (ordered[cut - 1], ordered[-cut]) if cut else None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import isclose
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from audit.records import Provenance, Quantity, Refusal
 from rankcollapse.arm_records import SetRecords
@@ -107,7 +107,7 @@ def place_rows(rows: Sequence[tuple[str, Row]]) -> list[float]:
         strata.setdefault((row.role, arm), []).append(index)
     places = [0.0] * len(rows)
     for members in strata.values():
-        for index, place in zip(members, rankdata([-rows[index][1].score("opening") for index in members]), strict=True):
+        for index, place in zip(members, scipy.stats.rankdata([-rows[index][1].score("opening") for index in members]), strict=True):
             places[index] = float(place)
     return places
 

@@ -8,13 +8,14 @@ import os
 import pickle
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import astuple
 from functools import partial
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread, current_thread, main_thread
 from typing import Any, Protocol
@@ -86,9 +87,13 @@ class Processes:
 
 @contextmanager
 def open_processes(workers: int, threads: int, say: Callable[[Report], None]) -> Iterator[Processes]:
-    """A pool of processes that save and stop when this one is told to, or is gone."""
+    """A pool of processes that save and stop when this one is told to, or is gone.
+
+    They are forked from a server that loads PyTorch once for all of a stage's pools. It is no fork of this process, whose gradients PyTorch would not go on from.
+    """
     os.environ.setdefault("PYTHONWARNINGS", QUIET)
-    context = get_context("spawn")
+    context, main = get_context("forkserver"), getattr(sys.modules["__main__"], "__spec__", None)
+    context.set_forkserver_preload(["rankcollapse.fanout", *([main.name] if main else [])])
     lines = context.SimpleQueue()
     Thread(target=lambda: [say(report) for report in iter(lines.get, None)], daemon=True).start()
     pool = ProcessPoolExecutor(workers, context, initializer=Worker.start, initargs=(lines, threads))
@@ -126,19 +131,19 @@ class Worker:
 
     lines: Any = None
     threads = 1
-    parent = 0
     stopped = False
 
     @classmethod
     def start(cls, lines: Any, threads: int) -> None:
         """Set a worker up; between jobs it leaves Ctrl-C to the parent."""
-        cls.lines, cls.threads, cls.parent = lines, threads, os.getppid()
+        cls.lines, cls.threads = lines, threads
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     @classmethod
     def report(cls, report: Report) -> None:
         """Pass a report on; with the parent gone, stop, so that no two processes share a checkpoint."""
-        if cls.parent != os.getppid():
+        owner = parent_process()
+        if owner and not owner.is_alive():
             raise Interrupted
         cls.lines.put(report)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 import torch
-from scipy import stats
 
 from rankcollapse.measure import FLOOR_FACTOR, compute_residual, per_sequence
 from rankcollapse.model import Shape
@@ -35,7 +35,7 @@ def correlate(statistic: str, one: np.ndarray, other: np.ndarray) -> float:
     """Size of a correlation of `scipy.stats`, ties at mid-ranks; 0 where one of the two is constant."""
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return 0.0
-    return abs(float(getattr(stats, statistic)(one, other).statistic))
+    return abs(float(getattr(scipy.stats, statistic)(one, other).statistic))
 
 
 def read_order(weights_P: torch.Tensor, tokens_BT: torch.Tensor, skip: float, shape: Shape, frequency_V: np.ndarray) -> Order:

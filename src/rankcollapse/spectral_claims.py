@@ -23,10 +23,11 @@ def end_quantities(results: SpectralResults, runs: SpectralRuns, scale: Scale) -
 
 
 def restart_quantities(results: SpectralResults) -> dict[str, Quantity]:
-    """By key: what the networks that had learnt and were thrown back came to."""
-    readings = {f"restart.warned.readings.{name}.auc": row.auc for name, row in results.warned.readings.items()}
+    """By key: what the networks that had learnt and were thrown back came to; an AUC to the digit that tells it from its bound."""
+    readings = {f"restart.warned.readings.{name}.auc": row.auc.model_copy(update={"digits": 3}) for name, row in results.warned.readings.items()}
     return readings | {f"restart.maps.{name}": own for name, own in results.maps.items()} | {
-        "restart.fell": results.warned.crashing, "restart.malignant.auc": results.malignant.auc, "restart.malignant.p": results.malignant.p,
+        "restart.fell": results.warned.crashing, "restart.malignant.auc": results.malignant.auc,
+        "restart.malignant.p": results.malignant.p.model_copy(update={"style": "scientific", "digits": 1}),
         "restart.capped.survived": results.capped.survived, "restart.capped_below_warm_up": results.capped_below_warm_up,
     }  # fmt: skip
 

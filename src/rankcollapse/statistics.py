@@ -16,7 +16,7 @@ from math import fsum, isfinite
 from typing import Literal
 
 import numpy as np
-from scipy.stats import binomtest, linregress, rankdata
+import scipy
 
 LARGEST_BLOCK = 8
 """Units of a block up to which all orders are gone through (40,320)."""
@@ -53,7 +53,7 @@ def align(values: Sequence[float], larger: Larger) -> list[float]:
 
 def standardise_ranks(values: Sequence[float]) -> np.ndarray:
     """Mid-ranks (n,), centred and of norm 1, so that a product of two is Spearman's correlation; zeros where all values are equal."""
-    centred = rankdata(values) - (len(values) + 1) / 2
+    centred = scipy.stats.rankdata(values) - (len(values) + 1) / 2
     norm = np.linalg.norm(centred)
     return centred / norm if norm > 0 else np.zeros(len(values))
 
@@ -224,7 +224,7 @@ def order_within_rows(table: Sequence[Sequence[float]], generator: np.random.Gen
     if columns < 2 or any(len(row) != columns for row in table):
         raise ValueError("rows of one length, two columns at least")
     place = np.arange(1.0, columns + 1)
-    ranks = [rankdata(row) for row in table]
+    ranks = [scipy.stats.rankdata(row) for row in table]
     L = float(sum(place @ row for row in ranks))
     null = permute([[(place, row)] for row in ranks], generator, draws)
     return PageTest(L, null.at_least(L), len(table) * columns * (columns + 1) ** 2 / 4, null.exact)
@@ -240,7 +240,7 @@ def exact_interval(count: int, of: int, confidence: float = 0.95) -> tuple[float
     """Clopper-Pearson interval of a share (scipy's binomtest); 0 to 1 of nothing."""
     if not of:
         return 0.0, 1.0
-    interval = binomtest(count, of).proportion_ci(confidence, method="exact")
+    interval = scipy.stats.binomtest(count, of).proportion_ci(confidence, method="exact")
     return float(interval.low), float(interval.high)
 
 
@@ -260,4 +260,4 @@ def fit_slope(x: Sequence[float], y: Sequence[float], least: int = 6) -> float |
         raise ValueError("positive readings to take the logarithm of")
     if len(x) < least:
         return None
-    return float(linregress(np.log10(x), np.log10(y)).slope)
+    return float(scipy.stats.linregress(np.log10(x), np.log10(y)).slope)
