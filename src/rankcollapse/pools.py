@@ -127,23 +127,32 @@ def interrupt(*_: object) -> None:
 
 
 class Worker:
-    """What a worker process keeps between jobs: its queue for reports, its threads, and whether it was asked to stop."""
+    """What a worker process keeps between jobs: its queue for reports, its threads, whether it has a job, and whether it was asked to stop."""
 
     lines: Any = None
     threads = 1
-    stopped = False
+    busy = stopped = orphaned = False
 
     @classmethod
     def start(cls, lines: Any, threads: int) -> None:
         """Set a worker up; between jobs it leaves Ctrl-C to the parent."""
         cls.lines, cls.threads = lines, threads
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        Thread(target=cls.watch, daemon=True).start()
+
+    @classmethod
+    def watch(cls) -> None:
+        """End with the parent, after a job that it has; nobody else would end a worker that waits for its next."""
+        if owner := parent_process():
+            owner.join()
+            cls.orphaned = True
+            if not cls.busy:
+                os._exit(1)
 
     @classmethod
     def report(cls, report: Report) -> None:
         """Pass a report on; with the parent gone, stop, so that no two processes share a checkpoint."""
-        owner = parent_process()
-        if owner and not owner.is_alive():
+        if cls.orphaned:
             raise Interrupted
         cls.lines.put(report)
 
@@ -152,11 +161,16 @@ def run_here(call: Call) -> str:
     """Train one job inside a worker; a worker that was interrupted takes no other job."""
     if Worker.stopped:
         raise Interrupted
+    Worker.busy = True
     try:
         return call(Worker.report, Worker.threads)
     except Interrupted:
         Worker.stopped = True
         raise
+    finally:
+        Worker.busy = False
+        if Worker.orphaned:
+            os._exit(1)
 
 
 class Cluster:

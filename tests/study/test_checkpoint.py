@@ -97,6 +97,14 @@ def test_a_signal_to_the_parent_alone_stops_its_workers(tmp_path):
     assert len(steps) == 2 and all(0 < step < LONG for step in steps)
 
 
+def test_workers_end_with_their_parent(tmp_path):
+    """SIGKILL to the process that owns the pool: both workers save, stop in the middle, and are gone, as the end of their stderr shows."""
+    code, words = stop_process(write_data(tmp_path / "long", tokens=40_000), signal.SIGKILL, "two blocks", blocks=2)
+    assert code == -signal.SIGKILL and "Traceback" not in words
+    steps = trained_so_far()
+    assert len(steps) == 2 and all(0 < step < LONG for step in steps)
+
+
 def count_steps(monkeypatch) -> list[int]:
     """A list that grows with each training step."""
     taken, step = [], Stack.step
