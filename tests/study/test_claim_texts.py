@@ -101,7 +101,7 @@ def test_the_notes_rows():
     """Ids in order, short wording; everything they read is handed over, and what is not testable says what is missing."""
     assert [claim.id for claim in NOTE] == [f"N{number}" for number in range(1, len(NOTE) + 1)] and all(len(claim.paper) <= 90 for claim in NOTE)
     assert set(needed_readings(NOTE)) <= set(SPECTRAL) and sorted(needed_verdicts(NOTE)) == [
-        "spectral-1.S1", "spectral-1.S2", "spectral-1.W1", "spectral-2.R1", "spectral-2.S1", "spectral-2.S4",
+        "spectral-1.S1", "spectral-1.S2", "spectral-2.R1", "spectral-2.S1", "spectral-2.S4",
     ]  # fmt: skip
     assert {claim.section for claim in NOTE if claim.missing} == {"C3", "C5", "predictor"}
 
@@ -121,7 +121,7 @@ def test_the_note_on_made_up_records():
     assert judge_note("N2", **{"restart.malignant.p": 0.04, "restart.fell": 0}).verdict == "undecided"
     assert found["N10"] == "holds" and judge_note("N10", **{"attention.sec_end.survived": 0.9}).verdict == "does not hold"
     assert judge_note("N1", **{"attention.maps.benign_survived": 0.0}).verdict == "undecided"
-    for name, verdicts in {"N4": ("spectral-1.W1", "spectral-2.R1"), "N7": ("spectral-1.S1", "spectral-1.S2", "spectral-2.S1", "spectral-2.S4")}.items():
+    for name, verdicts in {"N4": ("spectral-2.R1",), "N7": ("spectral-1.S1", "spectral-1.S2", "spectral-2.S1", "spectral-2.S4")}.items():
         assert {judge_note(name, MET | {verdict: "missed"}).verdict for verdict in verdicts} == {"does not hold"}
 
 
