@@ -60,7 +60,7 @@ def compute_map_rank(maps_ATT: torch.Tensor) -> torch.Tensor:
     From the Gram matrix, in the maps' precision (float32: 2e-6 relative); NaN for a map that is not finite.
     """
     gram = maps_ATT.transpose(-1, -2) @ maps_ATT
-    finite = gram.isfinite().all(-1).all(-1)
+    finite = gram.sum((-2, -1)).isfinite()
     top = find_top(torch.where(finite[..., None, None], gram, 1.0))
     return torch.where(finite, gram.diagonal(dim1=-2, dim2=-1).sum(-1) / top / maps_ATT.shape[-1], torch.nan)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from math import log2, prod, sqrt
 from typing import NamedTuple
 
@@ -72,12 +72,12 @@ class Shape:
         """Width of one head."""
         return self.width // self.heads
 
-    @property
+    @cached_property
     def matrices(self) -> int:
         """Weights of one network that lie in matrices; these decay, gains do not."""
         return sum(prod(shape) for shape in self.parameters().values() if len(shape) > 1)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Weights of one network."""
         return sum(prod(shape) for shape in self.parameters().values())
