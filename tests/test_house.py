@@ -9,9 +9,11 @@ import sys
 import tomllib
 
 import pytest
-from house import PACKAGES, ROOT, build_graph, close_over, find_cycle, find_modules, find_uncovered, find_upward, read_imports
+from house import ROOT, find_cycle, find_upward
 
 from audit.load import read_yaml
+from audit.records import Refusal
+from rankcollapse.sources import PACKAGES, build_graph, describe_sources, find_modules, list_sources, read_imports
 
 AUDIT = [  # ground to roof; a module may import its own floor and those below
     "finding machine embedding definitions explained_document ancestry limits der bytecode folders links macro_texts",
@@ -32,7 +34,7 @@ AUDIT = [  # ground to roof; a module may import its own floor and those below
     "__main__",
 ]
 STUDY = [
-    "machines fields",
+    "machines fields sources",
     "groups",
     "params records manifest quantities corpus model kernel adamw2 terms schedule events maps drawn_maps spectral crashes pure untrained apart paths demonstration statistics thresholds arm_records records_spectral records_readings records_results records_pure ramps path_rules",
     "settings spectral_rows spectral_tests spectral_claims text vocabulary passes measure chances rankings evidence relations conditions orders claims claim_table claim_table_texts registered blocks forces positions slope swaps synthetic reading_values burst_records burst_outcomes burst_tests burst_claims",
@@ -58,7 +60,7 @@ HEAVY = {"torch", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "dvc", "t
 WITNESS = {"cryptography", "rfc3161_client"}
 """What the extra `witness` brings; imported where a time stamp is verified and nowhere else."""
 OPTIONAL = {"dask", "dask_jobqueue", "datasets", "distributed"} | WITNESS
-MODULES = find_modules()
+MODULES = find_modules(ROOT)
 GRAPH = build_graph(MODULES)
 
 
@@ -197,27 +199,49 @@ def test_pipeline_is_there():
     assert scripts and {name for name in scripts if f"-m {name}" not in commands} == set()
 
 
-@pytest.mark.parametrize("name", PIPELINE)
-def test_stages_name_the_modules_they_run(name):
-    """A changed module makes every stage that imports it stale: `deps` cover the closure of its imports."""
-    assert find_uncovered(PIPELINE[name], MODULES, GRAPH) == []
+@pytest.mark.parametrize("name", [name for name in PIPELINE if name != "code"])
+def test_stages_depend_on_what_they_run(name):
+    """A changed module makes every stage that imports it stale: its list of sources is among the `deps`, and no source beside it."""
+    body = PIPELINE[name].get("do", PIPELINE[name])
+    scripts = re.findall(r"-m stages\.(\w+)", str(body["cmd"]))
+    own = [dep for dep in body.get("deps", ()) if re.match("build/code/|src/|stages/", str(dep))]
+    assert own == [f"build/code/{script}.txt" for script in scripts]
 
 
-def test_uncovered_modules_are_found(tmp_path):
-    """A module reached by a detour and a lazy import is missed by `deps` that name the script alone."""
+def test_the_lists_are_a_stage_of_all_sources():
+    """Whatever changes below `src/rankcollapse` or `stages` has the lists written again."""
+    stage = PIPELINE["code"]
+    assert (stage["cmd"], stage["deps"], stage["outs"]) == ("python -m stages.code", ["src/rankcollapse", "stages"], [{"build/code": {"cache": False}}])
+
+
+def test_sources_of_a_script(tmp_path):
+    """What it imports by a detour, lazily, or as a package, and what a module compiles; not the tool, not words alone, not what nothing imports."""
     sources = {
         "stages/__init__.py": "import sys\n",
         "stages/train.py": "def main():\n    from rankcollapse.engine import run\n",
+        "stages/other.py": "import audit.gate\n",
         "src/rankcollapse/__init__.py": '"""Only words."""\n',
         "src/rankcollapse/engine.py": "from rankcollapse import model\n",
+        "src/rankcollapse/engine.cpp": "int one;\n",
         "src/rankcollapse/model.py": "SIZE = 1\n",
         "src/rankcollapse/unused.py": "SIZE = 2\n",
         "audit/gate.py": "",
     }
-    modules, graph = write_tree(tmp_path, sources)
-    stage = {"foreach": [1], "do": {"cmd": "python -m stages.train ${item}", "deps": ["stages/train.py"]}}
-    missed = ["src/rankcollapse/engine.py", "src/rankcollapse/model.py", "stages/__init__.py"]
-    assert find_uncovered(stage, modules, graph, tmp_path) == missed
-    stage["do"]["deps"] += ["stages", "src/rankcollapse/engine.py", {"src/rankcollapse/model.py": {}}]
-    assert find_uncovered(stage, modules, graph, tmp_path) == []
-    assert "rankcollapse.unused" not in close_over(graph, "stages.train")
+    write_tree(tmp_path, sources)
+    found = {name: [file.relative_to(tmp_path).as_posix() for file in files] for name, files in list_sources(tmp_path).items()}
+    assert found == {
+        "other": ["stages/__init__.py", "stages/other.py"],
+        "train": [
+            "src/rankcollapse/engine.cpp", "src/rankcollapse/engine.py", "src/rankcollapse/model.py", "stages/__init__.py", "stages/train.py"
+        ],
+    }  # fmt: skip
+    (tmp_path / "src/rankcollapse/model.py").write_text("SIZE = \n")
+    with pytest.raises(Refusal, match=r"model.py:1: is not Python; found invalid syntax"):
+        list_sources(tmp_path)
+
+
+def test_a_list_is_checked_by_sha256sum(tmp_path):
+    """Digest and path of each file, a line each."""
+    (file := tmp_path / "a.py").write_text("abc")
+    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert describe_sources(tmp_path, [file]) == f"{known}  a.py\n"
