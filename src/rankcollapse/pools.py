@@ -8,7 +8,6 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -89,11 +88,11 @@ class Processes:
 def open_processes(workers: int, threads: int, say: Callable[[Report], None]) -> Iterator[Processes]:
     """A pool of processes that save and stop when this one is told to, or is gone.
 
-    They are forked from a server that loads PyTorch once for all of a stage's pools. It is no fork of this process, whose gradients PyTorch would not go on from.
+    They are forked from a server that loads PyTorch once for all of a stage's pools. A fork of this process could take no gradients where it has taken some.
     """
     os.environ.setdefault("PYTHONWARNINGS", QUIET)
-    context, main = get_context("forkserver"), getattr(sys.modules["__main__"], "__spec__", None)
-    context.set_forkserver_preload(["rankcollapse.fanout", *([main.name] if main else [])])
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["rankcollapse.fanout"])
     lines = context.SimpleQueue()
     Thread(target=lambda: [say(report) for report in iter(lines.get, None)], daemon=True).start()
     pool = ProcessPoolExecutor(workers, context, initializer=Worker.start, initargs=(lines, threads))
