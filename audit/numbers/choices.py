@@ -10,6 +10,7 @@ CONFIDENCE = Cue(
     r"[\s\u00a0}\])-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
     I,
 )
+LEVELS = Cue(r"\b(?:confidence|credible|credibility|prediction)\s+(?:intervals?|levels?|bands?)\s*\(\s*(?:(?:e\.g\.|i\.e\.|here|for example),?\s*|[$]?[<>≤≥]\s*)[$]?$", I, ("confidence", "credib", "prediction"))
 PERCENTILES = Cue(r"(?:th|st|nd|rd)?[\s$]*(?:--?|\u2013|to|and)[\s$]*\d+(?:th|st|nd|rd)?[\s\u00a0-]+(?:percentiles?|quantiles?)\b", I)
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = Cue(
@@ -48,6 +49,10 @@ ORDINAL = Cue(
     r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b"
 )
 OF_QUANTILES = Cue(r"(?:st|nd|rd|th)\b[^.;]{0,40}\d(?:st|nd|rd|th)\s+(?:percentiles?|quantiles?|deciles?)\b", I)
+THREE = Cue(rf"[\s$]*(?:,[\s$]*\d+0?[\s$]*){{1,4}},?\s+(?:and|or)[\s$]*\d+[\s\u2009\u00a0$]*{UNIT}(?![A-Za-z])")
+RESPECTIVELY = Cue(r"\brespectively\b|\bfound\b|\bmeasured\b", I)
+RANKED_BY = Cue(r"\s+(?:[\w-]+\s+){0,3}(?:by|according|ranked|ordered|most)\b")
+PARITY = Cue(r"(?::1)?\s+(?:relation(?:ship)?|correspondence|line|mapping|match(?:ing)?|diagonal|randomi[sz]ation|allocation)\b")
 PRODUCT = Cue(r"\s*(?:(?:[A-Za-zμµ]{1,2}|micron|px|pixels?)\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|micron|px|pixels?|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
 SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:not\s+|\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
@@ -107,7 +112,7 @@ POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hou
 FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the|is|was|are|were|reach\w*|mean|median|average)\b)[^,;:.\d]){0,60}$|(?:[;:(]|,\s+(?:and|but|while))\s*at\s+(?:an?\s+)?(?:[A-Za-z]+\s+){0,2}\$?$|^\W*With\s+an?\s+[^,;:.]{0,50}\bof\s*$")
 """A condition that stands before the sentence it belongs to."""
 SIZED = Cue(rf"[\s\u2009\u00a0-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:thick|wide|long|high|deep|tall|apart|in (?:diameter|length|width|height|thickness|depth|size|radius))\b")
-LEGEND = Cue(r"\b(?:lines?|bars?|bands?|contours?)\b[^.;\d]{0,40}\b(?:mark|show|indicate|represent|denote|delimit)\b[^.;]{0,12}±\s*$|\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
+LEGEND = Cue(r"\b(?:lines?|bars?|bands?|contours?)\b[^.;\d]{0,40}\b(?:mark|show|indicate|represent|denote|delimit)\b[^.;]{0,12}±\s*$|(?:\*|\u2020|\u2021|\\d?dagger)[\s}$)]*[a-z]{1,3}[\s$]*[<>≤≥][\s$]*$|\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
 SHADED = Cue(r"\s*(?:SDs?|SEs?|SEM|s\.?\s?[de]\.?(?:m\.?)?|standard (?:deviations?|errors?)|sigma|\\sigma|σ)(?![A-Za-z])", I)
 BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
 ZONE = Cue(r"\b(?:band|bin|shell|layer|zone|segment|window|stratum|quartile|tertile|quintile|grade|category|baseline)s?\s*\([\s$]*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", I, ("(",))
@@ -202,7 +207,7 @@ SUSPENDED = Cue(r"-[a-z]+\s+(?:thresholds?|cut-?offs?|limits?|windows?|rules?|mi
 VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I, ("var", "swe", "modif", "changing", "tun", "grid"))
 SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked|consider(?:ed)?|restrict(?:ed)?|constrain(?:ed)?)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I, ("sampled", "drawn", "uniform", "random", "chosen", "selected", "picked", "consider", "restrict", "constrain"))
 HYPHEN_UNIT = Cue(rf"-{UNIT}(?![A-Za-z])[\s\u00a0]+(?=[A-Za-z])")
-SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:grid|windows?|intervals?|bins?|cadence|steps?|horizons?|time-?outs?|blocks?|epochs?|period|delay|pulses?|buffer|cell size|mesh|resolution|sampling|exposures?|filter|cut-?off|onwards?)\b")
+SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$-]*(?:{UNIT}|[kKMG]?bp|[kM]b)(?![A-Za-z])[\s\u00a0-]+(?:grid|loc(?:us|i)|flanks?|flanking|windows?|intervals?|bins?|cadence|steps?|horizons?|time-?outs?|blocks?|epochs?|period|delay|pulses?|buffer|cell size|mesh|resolution|sampling|exposures?|filter|cut-?off|onwards?)\b")
 """A measure before a noun that somebody sets, whatever the sentence tells."""
 EFFECT_LABEL = Cue(r"[\s$]*\((?:very )?(?:small|medium|large|weak|strong|moderate|negligible|trivial|low|high)\)", I)
 CAN_BE = Cue(r"\b(?:can|may)\s+(?:only\s+)?(?:be|take)\s+(?:set to\s+|one of\s+|either\s+|the values?\s+)?[$\\{\[(]*\s*$|\btak(?:es?|ing)\s+(?:the\s+|on\s+)?values?(?:\s+(?:in|of|from))?\s*[$\\{\[(]*\s*$", I, ("can", "may", "value"))
@@ -225,9 +230,9 @@ EITHER = Cue(r"\b(?:being|is|are|was|were|takes?|equals?)\s+either\s+[$]?$|\beit
 GROUP_OF = Cue(r"\b(?:on|from|using|in|across|over|with|for|evaluat\w+|analy[sz]\w+|stud(?:y|ied)|test(?:ed)?|to)\s+(?:an?|the|our|this)\s+(?:[\w-]+\s+){0,2}(?:group|set|panel|collection|cohort|sample|pool|series|library|corpus|simulation)\s+of\s+(?:\d[\d,.]*\s+[\w-]+\s+and\s+)?[$]?$|^\W*(?:starting|beginning)\s+(?:with|from)\s+[$]?$", I, (" of", "starting", "beginning"))
 RECRUITED = Cue(r"[\s\u00a0$]+(?:(?:[\w-]+\s+){0,2}(?:participants|patients|subjects|respondents|people|individuals|children|adults|students|volunteers|workers|users|households)\s+(?:were|was)\s+(?:\w+ly\s+)?(?:recruited|enrol\w+|invited|randomi[sz]ed|hired)\b|(?:(?:of whom|were)\s+)?(?:randomly\s+)?(?:assigned|allocated|randomi[sz]ed)\s+to\b)", I)
 PER_CELL = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?[a-z]+s\s+per\s+(?:role|treatment|condition|group|arm|cell|class|block|session|batch|level|category)\b", I)
-ALL_OF = Cue(r"(?:^|\W)(?<!contains )(?<!contain )(?<!includes )(?<!include )all\s+(?:the\s+|our\s+|these\s+)?[$]?$", I, ("all",))
+ALL_OF = Cue(r"(?:^|\W)(?<!contains )(?<!contain )(?<!includes )(?<!include )all\s+(?:the\s+|our\s+|these\s+)?[$]?$|\b(?:full|whole|entire|complete)\s+set\s+of\s+[$]?$", I, ("all", "set of"))
 MEAN_OF_MANY = Cue(r"\b(?:(?:the|are|is|as)\s+(?:mean|average|median|sum)|averag(?:e|ed|ing))\s+of\s+(?:the\s+)?[$]?$", I, (" of",))
-MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,2}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
+MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,3}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
 """Over how many things a mean was taken, not a mean that was found: `the average of 10 networks`."""
 SPLIT_ITEMS = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:training|validation|test|testing|held-out|calibration)\s+(?:data|examples?|samples?|points|images|pairs|instances|sequences|sets?|cases|items|subjects|records|observations|documents)\b", I)
 SPLIT_LEAD = Cue(r"(?:split|splits|into):\s*$|\b(?:with|using|on|the|has|have|for|of|contains?|an?|each|from|and)\s+(?:\d[\d,.]*\s*(?:,|and|or|to)\s*)*(?:and\s+|or\s+)?[$]?$", I)

@@ -128,6 +128,8 @@ def is_protocol(sight: Sight) -> object:
         return True
     if sight.round and choices.SWEPT.search(sight.lead[-48:]) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
         return True
+    if choices.THREE.match(sight.after) and sight.round and choices.SIZED_NOUN.search(sight.lead[-48:]) and not sight.says(choices.RESPECTIVELY):
+        return True
     if sight.claims or sight.literal.percent or sight.section == "result" or not is_chosen(sight):
         return False
     return choices.SIZED_NOUN.search(sight.lead[-48:]) and not choices.HAS_BUT.search(sight.lead)

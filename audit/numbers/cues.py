@@ -77,7 +77,7 @@ INDEX = Cue(
     r"\b(?:lines?|items?|panels?|columns?|rows?|stud(?:y|ies)|experiments?|exps?\.?|predictions?|aims?|objectives?|parts?|phases?|stages?|days?|weeks?|visits?|levels?|types?|class|"
     r"classes|grades?|cases?|scenarios?|settings?|models?|groups?|arms?|cohorts?|clusters?|blocks?|layers?|heads?|tasks?|batch|rounds?|fold|runs?|seeds?|jobs?|sites?|stations?|"
     r"samples?|specimens?|subjects?|participants?|patients?|reviewers?|tiers?|epochs?|steps?|iterations?|generations?|months?|years?|chromosomes?|exons?|versions?|waves?|quarters?|trials?|"
-    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,\s*and|,|\u2013|--?|and|to|&|or)\s*)*$",
+    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point|target)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,\s*and|,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
 NOUN_NUMBERED = Cue(r"(?:^|\W)(?:the|in|on|at|for|from|between|this|each|namely|example)\s+(?!(?:other|first|last|next|top|remaining|about|over|under|only|around|nearly|almost|than|least|most|between|from|total|mean|median|average|roughly|approximately|some|these|those|their|final|same|just|another|additional|until|with|exactly|above|below|within|further|entire|whole|range|score|value)\b)[a-z]{4,}[\s\u00a0](?:\d{1,2}\s*(?:,|-|--|\u2013|and|to)\s*)?$")
@@ -122,7 +122,7 @@ YEAR_AFTER = Cue(
 
 STATISTIC = Cue(
     r"(?:^|[\s,;(\ue007])(?P<symbol>p|P|r|R|F|t|z|Z|d|g|U|W|M|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta(?!_\ue007?\d)|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
-    r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14}|/[^=<>]{1,16})?[\s\u200b]*(?P<relation>[=<>≈≤≥]|\\equiv)[\s\u2009]*[-\u2212+]?$"
+    r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14}|/[^=<>]{1,16})?[\s\u200b]*(?P<relation>[=<>≈≤≥≪≫]|\\equiv)[\s\u2009]*[-\u2212+]?$"
 )
 STATISTIC_TEXT = Cue(
     r"(?:^|[\s,;(])(?:[pPrtFdzZgUWb]|SD|SE|SEM|M|Mdn|CI|AUC|R2|F1|OR|HR|RR|ICC|IQR|BF10|\\chi\^2)\s*(?:\([^)]*\))?\s*[=<>≈≤≥:]\s*[-\u2212]?$"
@@ -173,7 +173,7 @@ CLAIM = Cue(
 NO_CLAIM = Cue(
     r"(?<!found )(?<!shown )(?<!able )(?<!known )(?<!enough )(?<!needed )(?<!likely )(?<!required )(?<!expected )\bto (?:\w+ly )?(?:obtain|achieve|reach|improve|increase|decrease|reduce|yield|measure|observe|estimate|gain|identify|explain|account|exceed|recover|lower|raise|detect|show|find|predict|shorten|lengthen|match)\b"
     r"|\b(?:the|an?|each|any|all|every|with|of|and|our|their|its|or|in)\s+(?:observed|measured|estimated|predicted|increased|reduced|recorded|expected|obtained|identified|inferred|improved|remaining|resulting|detected)\s+(?=[a-z])"
-    r"|\b(?:standard errors?|error bars?|less than or equal to|time-averaged|(?:lowest|highest|smallest|largest)(?=\s+[a-z]+\s+(?:that|which)\b))",
+    r"|\b(?:standard errors?|error bars?|less than or equal to|time-averaged|(?:lowest|highest|smallest|largest)(?=\s+(?:[a-z]+\s+){1,4}(?:that|which)\b))",
     I,
 )  # fmt: skip
 """What only sounds like an outcome: a purpose, a participle before its noun."""
@@ -181,7 +181,7 @@ OWN = Cue(r"^\W*(?:this|these) (?:exceeds?|improves?|outperforms?|agrees?|is|are
 COORDINATE = Cue(r"[\s\u2009]*\^?°\u200b?[\s$]*[NSEW]\b")
 ADOPTS = Cue(r"\b(?:adopt|assum|fix|set|choos|chose|tak)(?:ed|ing|s|e|en)?\b", I)
 """Words by which a writer sets a symbol."""
-SETTING_NOUN = Cue(r"\b(?:thresholds?|cut-?offs?|tolerances?|parameters?|bandwidths?|steps?|step sizes?|rates?|constants?|tolerance)\s*(?:of\s*)?$", I)
+SETTING_NOUN = Cue(r"\b(?:thresholds?|cut-?offs?|tolerances?|parameters?|bandwidths?|steps?|step sizes?|rates?|(?<!nearly )(?<!almost )(?<!roughly )(?<!approximately )constants?|tolerance)\s*(?:of\s*)?$", I)
 WITH_P = re.compile(r"[^.;]{0,20}[\s($]p\s*[=<>≤]", re.IGNORECASE)
 INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b(?!\s+(?:CV\b|cross))|(?:percentage )?points?\b|per ?cent\b)", I)
 SIZE = Cue(r"(?:^|[^A-Za-z\\_])(?P<symbol>[nN])\s*=\s*(?:\d+\s*(?:to|or|and|--?|\u2013)\s*)?$")
@@ -194,6 +194,9 @@ BAND_END = Cue(r"[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*[nN]\s*=")
 PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+(?!intervals?\b|confidence\b|credible\b)[a-z-]+){0,3}[\s,;(\[]*$")
 PERCENT_BEHIND = Cue(r"\s*(?:[,;=(]|or)\s*\(?\d+(?:\.\d+)?\s*%\s*[),;]")
 PORTION = Cue(r"\b(?:most|majority|minority|few|some|many|several|remaining|rest|others?|half|only)\b[^.;,()]{0,60}\(?\s*$", I)
+CAME_OUT = Cue(r"\s*(?:(?!were\b|was\b|who\b)[a-z-]+\s+){0,2}(?:completed|responded|returned|finished|withdrew|died|relapsed|remained|dropped out|survived|developed|achieved|showed|failed|recovered|experienced|refused|declined|consented|agreed|answered|replied|improved)\b", I)
+AT_LAST = Cue(r"\b(?:final|analytic(?:al)?|remaining|resulting|retained)\s+(?:[a-z]+\s+){0,2}(?:sample|data ?set|cohort|participants|patients|respondents|cases|records|studies|articles)s?(?:\s+(?:size|was|were|of|is|included|comprised|consisted of))*[\s,(]*$", I, ("final", "analytic", "remaining", "resulting", "retained"))
+"""How many came out, by what they did, or by what is said of them: `n = 143 patients completed`, `the final sample (n = 57)`."""
 SORTS = Cue(r"\b(?:remained|identified|screened|retrieved|dedup\w*|most|majority|few|followed by|remaining|rest|common\w*|frequent\w*|excluded|exclusion|reasons?|reported|mentioned|responded|answered|dropped out|withdrew|met|eligible)\b|%", I)
 """What a sentence does that sorts things and tells how many fell under each head."""
 ASSIGNED = Cue(r"\b(?:assigned|allocated|randomi[sz]ed|divided|recruited|enrol(?:l)?ed|invited)\b", I)

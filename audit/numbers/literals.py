@@ -104,7 +104,8 @@ def find_digits(reading: Reading, text: str) -> Iterator[Literal]:
     position = 0
     while match := NUMBER.search(text, position):
         frame = reading.main.frame(match.start("body"))
-        if frame.math and "," in match["body"] and not frame.inside & SIUNITX:
+        bracketed = text[match.start() - 1 : match.start()] == "[" and text[match.end() : match.end() + 1] == "]"
+        if "," in match["body"] and (frame.math or bracketed) and not frame.inside & SIUNITX:
             match = FORMULA_NUMBER.match(text, match.start()) or match
         position = match.end()
         start = match.start("sign") if match["sign"] and match["sign"].strip() not in ("", "±") and not (frame.script and match["sign"] == "+") else match.start("body")

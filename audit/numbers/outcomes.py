@@ -21,6 +21,20 @@ STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\te
 """What stars of a table stand for: `** p < .01`."""
 CONDITIONS_AHEAD = re.compile(r"(?:^|\W)(?:[Aa]t|[Ff]or|[Ww]hen|[Ww]here|[Ww]ith|[Ii]f)\s+\S{1,20}\s?=\s?[\d.]+(?:\s*,\s*\S{1,20}\s?=\s?[\d.]+)*(?:,?\s+and|,)\s+$")
 """One condition behind another: `For a = 0.25 and b = 1.5`."""
+INNER_INTERVAL = re.compile(r"(?:\bCr?I|\bHDI|\bHPD|[Ii]nterval)[^\d\[\](]{0,12}[\[(]\s*(?:[-\u2212+]?[\d.]+\s*(?:,|;|to|--?|\u2013)\s*)?[-\u2212+]?$")
+"""The interval of a value, told in the same formula: `b = 0.41, 95\\% CI [0.22`."""
+SUM_BEFORE = re.compile(r"\d%?\s*[-\u2212+/×·]\s*[\d.,]+%?\s*[=≈]\s*[-\u2212+]?$")
+SUM_AFTER = re.compile(r"(?:\s*[-\u2212+/×·]\s*[\d.,]+)?%?\s*[=≈]\s*[-\u2212+]?[\d.]+%?\s*(?:$|[,;.)])")
+SUMMAND = re.compile(r"(?:[=≈]|[\d.]%?\s*[-\u2212+/×·])\s*$")
+"""A small calculation: `d = 0.91 - 0.64 = 0.27`."""
+GAIN = re.compile(r"\b(?:effect|gain|difference|change|gap|saving|loss|improvement|reduction|excess|remainder)s?\b", re.IGNORECASE)
+MET = re.compile(r"\b(?:peak(?:s|ed)?|f[oi]u?nd|measured?|reach(?:es|ed)?|breaks?|occurs?|observed?|settles?|converges?|estimated?)\b[^.;]*$")
+INTERVAL_ENDED = re.compile(r"^.*[\])],")
+AROUND = re.compile(r"≈\s*$")
+APPLIED_LEVEL = re.compile(r"\b(?:(?:using|by|meet(?:s|ing)?|either|applied|applying|requir\w+|used|passing|satisf\w+)\s+(?:an?\s+|the\s+)?(?:\w+\s+){0,2}|(?:nominal|unadjusted)\s+)\$?[pPqQ]\$?\s*[<≤]\s*$")
+"""A level that a rule applies: `using adjusted p < 0.05`."""
+LOGGED = re.compile(r"\b(?:log|ln|exp|sqrt)(?:2|10)?\s?\([A-Za-z_ ]{1,14}[-+\u2212]\s*$")
+"""What a function in prose adds to its argument: `log(TPM + 1)`."""
 LETTERS = frozenset("zdgrRUWM")
 """Statistics with the name of a letter that names many other things."""
 
@@ -43,6 +57,8 @@ def is_statistic(sight: Sight) -> object:
         return False
     if found["symbol"].startswith("\\") and "\\chi" not in found["symbol"] and sight.plain_decimal and not sight.claims:
         return False
+    if found["relation"] in "<>≤≥" and sight.literal.plain == "0":
+        return False
     if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
         return False
     return not (sight.integer and found["symbol"] in LETTERS) and not re.search(r"[A-Za-z}\ue007\u200b]\s*\([^()]*$", sight.left)
@@ -64,6 +80,8 @@ def is_level(sight: Sight) -> object:
     if STARS.search(sight.before[-16:]):
         return True
     if "caption" in sight.frame.inside and sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".10"):
+        return True
+    if sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".001") and APPLIED_LEVEL.search(sight.lead):
         return True
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
     return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
@@ -132,6 +150,8 @@ def is_counted_out(sight: Sight) -> object:
         return True
     if (found["symbol"] == "n" or cues.AFTER_BAND.search(ahead)) and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
         return True
+    if cues.CAME_OUT.match(behind) or cues.AT_LAST.search(ahead):
+        return True
     if len(cues.SIZES.findall(sight.sentence)) < 2 or sight.says(cues.ASSIGNED):
         return False
     return sight.says(cues.SORTS) or (sight.section == "result" and not sight.round) or cues.AFTER_BAND.search(ahead)
@@ -182,8 +202,8 @@ def is_found_value(sight: Sight) -> object:
         return False
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
-        and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
-        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take|by|from)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and not re.search(r"[0-9]", INTERVAL_ENDED.sub("", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left)).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
+        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take|by|from)(?:\s+(?:small|smaller|large|larger|low|high|fixed|constant|moderate|intermediate|finite|given))?\s*$", sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]], re.I)
         and not CONDITIONS_AHEAD.search(sight.text[max(0, sight.formula[0] - 50) : sight.formula[0]])
         and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
@@ -199,6 +219,25 @@ def is_found_range(sight: Sight) -> object:
         return False
     where = re.search(r"\b(?:at|for|with|where|when|if|over|in|from|to|on)\s*$", sight.text[max(0, start - 12) : start])
     return not where and cues.BOTH_SIDES.match(sight.text[start:end])
+
+
+def is_inner_interval(sight: Sight) -> object:
+    """An end of the interval that a formula tells behind its value."""
+    return sight.frame.math == "inline" and not sight.frame.script and INNER_INTERVAL.search(sight.left) and re.match(r"[^\[(]{0,40}[\])]", sight.right)
+
+
+def is_calculated(sight: Sight) -> object:
+    """What a small calculation with decimals comes to, and what it is made of, in a sentence about an outcome."""
+    if sight.frame.math != "inline" or sight.frame.script or sight.literal.kind != "decimal" or not (sight.claims or GAIN.search(sight.lead)):
+        return False
+    return (SUM_BEFORE.search(sight.left) and ends_relation(sight)) or (SUMMAND.search(sight.left) and SUM_AFTER.match(sight.right))
+
+
+def is_unity(sight: Sight) -> object:
+    """`z \\approx 1`, where the text says at once that it was found there."""
+    if sight.literal.plain != "1" or sight.frame.math != "inline" or sight.frame.script or not AROUND.search(sight.left[-3:]) or sight.formula is None:
+        return False
+    return ends_relation(sight) and MET.search(sight.text[max(0, sight.formula[0] - 40) : sight.formula[0]])
 
 
 def is_digit(sight: Sight) -> object:
@@ -224,6 +263,8 @@ def is_part(sight: Sight) -> object:
 
 def is_as_such(sight: Sight) -> object:
     """A number that counts and measures nothing."""
+    if LOGGED.search(sight.before[-28:]) and sight.after.startswith(")"):
+        return True
     return re.match(r"\s+by (?:construction|definition)\b", sight.after) or is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
 
 

@@ -113,7 +113,7 @@ def is_month(sight: Sight) -> object:
 def is_index(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind in ("decimal", "fraction")):
         return False
-    if STOPPED.search(sight.before[-24:]) or OF_WHICH.match(sight.after):
+    if STOPPED.search(sight.before[-24:]) or OF_WHICH.match(sight.after) or sight.literal.text.startswith("."):
         return False
     if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
         return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)

@@ -19,7 +19,7 @@ REACH = 2000
 NAMED_STUDY = re.compile(rf"[A-Z][\w'-]+\s+(?:et\s+al\.?|and\s+[A-Z][\w'-]+|&\s*[A-Z][\w'-]+)[\s,.(]*{CITE}")
 DESIGN_COLUMN = re.compile(
     r"[dDnNkKLmMT]|\\#.*|#.*|(?:.*\b)?(?:dim(?:ension)?s?\.?|(?:batch |hidden |input |image |model |window )?sizes?|(?:hyper)?param(?:eter)?s?\.?|layers|heads|depth|width|epochs|steps|runs|seeds|folds|features|resolution|classes|"
-    r"threshold|bits|budget|chr(?:omosome)?\.?|lvl\.?|no\.?|id|years?|dates?|versions?|learning rate|setting|default|wavelength|revisit|cadence|sampling rate|frequency|code)\s*(?:\([^)]*\))?",
+    r"threshold|bits|budget|chr(?:omosome)?\.?|lvl\.?|no\.?|id|years?|dates?|versions?|learning rate|(?:tested )?settings?|default|wavelength|revisit|cadence|sampling rate|frequency|code)\s*(?:\([^)]*\))?",
     re.IGNORECASE,
 )
 """What heads a column of things that were chosen."""
@@ -134,7 +134,8 @@ def lists_parameters(sight: Sight) -> bool:
     if CELL not in sight.text[start : sight.literal.start]:
         return False
     label = CLUTTER.sub(" ", sight.text[start + 1 : sight.text.find(CELL, start)]).strip()
-    return bool(SETTING_ROW.fullmatch(label)) or sight.page.once(("caption", table_start(sight)), lambda: is_of_parameters(caption_of(sight)))
+    digits = re.sub(r"\D", "", sight.literal.plain).strip("0") if sight.literal.kind == "decimal" else ""
+    return (len(digits) < 4 and bool(SETTING_ROW.fullmatch(label))) or sight.page.once(("caption", table_start(sight)), lambda: is_of_parameters(caption_of(sight)))
 
 
 def is_of_parameters(caption: str) -> bool:
