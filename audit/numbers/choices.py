@@ -11,13 +11,13 @@ CONFIDENCE = Cue(
     I,
 )
 LEVELS = Cue(r"\b(?:confidence|credible|credibility|prediction)\s+(?:intervals?|levels?|bands?)\s*\(\s*(?:(?:e\.g\.|i\.e\.|here|for example),?\s*|[$]?[<>≤≥]\s*)[$]?$", I, ("confidence", "credib", "prediction"))
-PERCENTILES = Cue(r"(?:th|st|nd|rd)?[\s$]*(?:--?|\u2013|to|and)[\s$]*\d+(?:th|st|nd|rd)?[\s\u00a0-]+(?:percentiles?|quantiles?)\b", I)
+PERCENTILES = Cue(r"(?:th|st|nd|rd)?[\s$]*(?:--?|\u2013|to|and)[\s$]*\d+(?:th|st|nd|rd)?[\s\u00a0-]+(?:percentiles?|quantiles?|deciles?|quintiles?|quartiles?)\b", I)
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = Cue(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|discount factors?|replay buffer(?: size)?|decay rates?|time ?steps?|(?:prior|cut-?off) (?:mean|variance|frequency|radius|energy)|drop-?out(?: rate| probability)?|significance level|(?<!'s )(?<!'s \\)alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|label smoothing|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
-    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell|waiting?|hold(?:ing)?) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|(?<!-)dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell|waiting?|hold(?:ing)?) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
     I,
 )  # fmt: skip
 LINKED_DESIGN = Cue(
@@ -51,6 +51,25 @@ ORDINAL = Cue(
 OF_QUANTILES = Cue(r"(?:st|nd|rd|th)\b[^.;]{0,40}\d(?:st|nd|rd|th)\s+(?:percentiles?|quantiles?|deciles?)\b", I)
 THREE = Cue(rf"[\s$]*(?:,[\s$]*\d+0?[\s$]*){{1,4}},?\s+(?:and|or)[\s$]*\d+[\s\u2009\u00a0$]*{UNIT}(?![A-Za-z])")
 RESPECTIVELY = Cue(r"\brespectively\b|\bfound\b|\bmeasured\b", I)
+WE_SELECT = Cue(r"\bwe\s+(?:then\s+|also\s+|further\s+|therefore\s+|initially\s+)*(?:search for|select|exclude|require|restrict|keep|retain|discard|cut|cross-match|query|reject|mask)(?:e?d)?\b", I, ("we ",))
+CLASS_OF = Cue(r"\b(?:low|lower|medium|moderate|high|higher|small|large|young|younger|old|older|short|long|heavy|light|mild|severe|normal|deficien\w+|an[a]?emia|obes\w+|overweight|underweight)(?:-[a-z]+)?(?:\s+[a-z]+)?\s*\((?:[a-z]+\s+)?\$?\s*(?:[<>≤≥]\s*\$?\s*)?(?:\d+(?:\.\d+)?\s*(?:--?|\u2013|to)\s*)?$", I, ("(",))
+CLASS_UNIT = Cue(r"(?:\s*(?:--?|\u2013|to)\s*\d+(?:\.\d+)?)?[\s\u2009\u00a0$~]*(?:\\?[A-Za-zμµ$]+(?:/[A-Za-z]+)?)[^()%=;]{0,16}\)", I)
+"""What a class spans, in parentheses behind its name, with its unit: `low income (< 1.3 PIR)`."""
+HAVE_LESS = Cue(r"\b(?:that|which|who)\s+ha(?:ve|s|d)\s*\$?[<>≤≥]\s*\$?$|\b(?:rates?|thresholds?|levels?|fdr|fwer)\)?\s*(?:of\s*)?\$?[≤<]\s*\$?$|\bvalues?\$?\s*\$?≤\s*\$?$", I)
+BARE_INTERVAL = Cue(r"[\s\u00a0]+(?:intervals?|bands?)\b")
+OF_DRAWS = Cue(r"\s+of\s+(?:the\s+|all\s+)?(?:posterior\s+|monte carlo\s+|bootstrap\s+)?(?:samples|draws|probability mass|realizations)\s+(?:have|lie|fall|are)\b", I)
+WITH_SIGN = Cue(r"\b(?:with|having)\s+(?:an?\s+)?(?:[a-z]+\s+){1,3}\$?[<>≤≥]\s*\$?$", I)
+SAMPLE_CONSISTS = Cue(r"(?<!final )(?<!resulting )(?<!analytic )(?<!remaining )\bsamples?\s+(?:consist(?:s|ed)?|compris(?:es|ed|e)|includ(?:es|ed|e))\s+(?:of\s+)?[$]?$", I, ("sample",))
+KEEPS_P = Cue(r"(?<![\w-])p\$?\s+(?:below|above|under)\s*\$?$", I)
+FAR_FROM = Cue(r"\b(?:when|whenever|if)\b[^,;:.]{0,50}\b(?:is|are)\s+(?:far|close|near|away)\s+(?:from|to)\s*\$?$", I, ("far", "close", "near", "away"))
+AT_WHICH = Cue(r"\b(?:at|for|above|below) which\s+(?:about\s+)?$", I, ("which",))
+RESAMPLED = Cue(r"\b(?:permut\w+|resampl\w+|bootstrap\w*|simulat\w+|dr[ae]wn?|randomly|reassign\w*|shuffl\w+|re-?estimat\w+|repeat\w*)\b", I)
+TIMES = Cue(r"\s+times\b(?!\s+(?:more|less|higher|lower|faster|slower|larger|smaller|greater|as|the|better|worse))")
+SAME = Cue(r"\bthe same\s+[$]?$|\b(?:balanced|random|independent|stratified|representative|convenience|fixed)\s+(?:sub-?)?samples?\s+of\s+(?:\d[\d,.]*\s+[\w-]+\s+and\s+)?[$]?$", I, ("same", "sample"))
+ANALYSIS_OF = Cue(r"\b(?:analysis|survey|study|review|comparison)\s+of\s+(?:over|more than|about|nearly|some|around)\s+[$]?$", I, (" of ",))
+THE = Cue(r"\b(?:the|these|our|all|each of the)\s+\$?[≈~]?\$?$", I)
+LOOKED_AT = Cue(r"[\s$]+(?:(?!of\b|in\b|that\b|with\b|who\b)[\w-]+\s+){0,2}[a-z]+s\s+(?:tested|considered|examined|analy[sz]ed|studied|surveyed|evaluated|modell?ed|sampled|simulated)\b(?!\s+(?:positive|negative|by\b))|[\s$]+(?:analy[sz]ed|tested|studied|considered|examined|surveyed|simulated|sampled|modell?ed)\s+[a-z]+s\b", I)
+LINE_AT = Cue(r"\s+(?:reference\s+)?(?:lines?|contours?|marks?)\b")
 RANKED_BY = Cue(r"\s+(?:[\w-]+\s+){0,3}(?:by|according|ranked|ordered|most)\b")
 PARITY = Cue(r"(?::1)?\s+(?:relation(?:ship)?|correspondence|line|mapping|match(?:ing)?|diagonal|randomi[sz]ation|allocation)\b")
 PRODUCT = Cue(r"\s*(?:(?:[A-Za-zμµ]{1,2}|micron|px|pixels?)\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
@@ -72,7 +91,7 @@ AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people
 AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
 PLACE = Cue(r"\b(?:lat|long?|latitude|longitude)\.?\s*[=:]\s*[-\u2212+]?$", I)
 OF_SCALE = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+)?[\s$]*(?:-\s?point\s+|\s)(?:likert\s+|rating\s+|response\s+)?scales?\b", I)
-SCALED = Cue(r"\b(?:scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
+SCALED = Cue(r"\b(?:(?:score|scores|possible|theoretical|response) rang(?:e|es|ing)\s*(?:of|from|is|:)?\s*(?:\d+\s*(?:to|--?|\u2013|and))?|scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
 COPULA = Cue(r"\b(?:is|was|are|were)\s+(?:about\s+|only\s+)?[~$≈]?\d", I)
 """A statement of what a quantity is."""
 PASSIVE = Cue(
@@ -154,10 +173,10 @@ SHARED_OUT = Cue(
     r"[\s\u00a0$]*(?:\([^()]{0,18}\)\s*)?(?:of\s+(?:[\w-]+\s+){1,5})?(?:(?:is|are|was|were)\s+)?(?:randomly\s+)?(?:(?:split|used|held|reserved|saved|assigned|allocated|withheld|kept|set aside|drawn|sampled|chosen|selected|masked|hidden|served?)\b|(?:to|for|as)\s+(?:the\s+)?(?:validation|test\w*|train\w*|development|calibration|evaluation)\b)",
     I,
 )  # fmt: skip
-RANDOM_PART = Cue(r"[\s\u00a0$]+(?:random\s+(?:sub-?)?samples?|sub-?samples?|hold-?outs?|validation splits?|test splits?)\b(?!\s+(?:was|were|had|showed|responded))", I)
+RANDOM_PART = Cue(r"[\s\u00a0$]+(?:(?:random\s+)?(?:sub-?)?samples?|sub-?samples?|hold-?outs?|validation splits?|test splits?)\b(?!\s+(?:was|were|had|showed|responded))", I)
 APPLIED_TO = Cue(r"\b(?:(?:delivered|applied|presented|given|shown|trained|fitted|tuned)\s+(?:on|to|in)|(?:we|then|here|and)\s+(?:randomly\s+)?(?:censor|mask|hide|hold out|withh[eo]ld|sample|subsample|drop|remove|keep|retain|select|prune|assign|corrupt)(?:e?d)?|keeping|masking|pruning|holding out|withholding)\s+(?:only\s+|the\s+(?:first|last|top|bottom)\s+)?\$?$|\b(?:the|using|taking|instead of the)\s+(?:first|last|top|bottom|remaining)\s+\$?$", I)
 PROBABILITY = Cue(r"[\s\u00a0$]*(?:probability|chance|likelihood)\s+(?:that|of|to)\b", I)
-DISTRIBUTION = Cue(r"\b(?:distributions?|gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I, ("distribution", "gaussian", "normal", "prior", "noise", "exponential", "uniform", "poisson"))
+DISTRIBUTION = Cue(r"\b(?:(?:gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}|distributions?\b(?:(?!\b(?:has|had|have|shows?|showed)\b)[^.;]){0,70})\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I, ("distribution", "gaussian", "normal", "prior", "noise", "exponential", "uniform", "poisson"))
 SET_NOUN = Cue(
     rf"\b(?:bandwidths?|time ?(?:frames?|windows?)|windows?(?: (?:length|size|width)s?)?|(?:grid |mesh |time |sampling )spacing|sampling intervals?|horizons?|wait(?:ing)? times?|time-?outs?|duty cycles?|(?:step )?increments?|smearing|"
     rf"(?:conversion|correction|scaling|safety|calibration|dilution|weighting|damping|penalty) (?:factor|value|term|constant|weight)s?|correction value|relaxation (?:time ?scale|time)s?|change sizes?|settling period|delay period|(?:time-averaged )?power per \w+|field of view|lags?|cut|pass energy|k-points?|supercell|ph(?: value)?)"
@@ -202,7 +221,7 @@ FOR_A_REASON = Cue(r"[\s\u00a0$]*(?:[\w-]+\s+){1,3}(?:with|without|due|because|t
 PEAKS_AT = Cue(r"\b(?:peak\w*|correlat\w+|maxim\w+|minim\w+|strongest|largest|highest|lowest|f[oi]und|occur\w*|appear\w*|emerg\w*|revealed|located|detected)\s+(?:\w+\s+)?at\s+\w+[\s$]*(?:\d+\s*(?:,|and|or|to|--?|\u2013)\s*)*$", I)
 ASSIGNED_WORD = re.compile(r"(?<![A-Za-z\\])[a-z][\w\u2010-]{2,}\)?\s*=\s*\$?[-\u2212]?\d")
 """A word, not a symbol, with its value: three of them in a sentence list settings."""
-NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
+NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim|deviation|variance|slope|intercept|interval|coverage|ratio|auc|rmse|mae|kappa|odds|diff\w*|effect|power|range|size)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
 SUSPENDED = Cue(r"-[a-z]+\s+(?:thresholds?|cut-?offs?|limits?|windows?|rules?|minimum|maximum)\b|-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
 VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I, ("var", "swe", "modif", "changing", "tun", "grid"))
 SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked|consider(?:ed)?|restrict(?:ed)?|constrain(?:ed)?)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I, ("sampled", "drawn", "uniform", "random", "chosen", "selected", "picked", "consider", "restrict", "constrain"))

@@ -6,6 +6,7 @@ import re
 
 from audit.numbers import choices, cues
 from audit.numbers.design import LIST, is_chosen, is_lost, is_of_measured
+from audit.numbers.outcomes import is_level
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
@@ -25,6 +26,8 @@ def is_bound(sight: Sight) -> object:
     """A bound written with its sign, in no formula of its own: `aged $\\geq$18 years`, `(<50 vs. $\\geq$50 years)`."""
     if not sight.prose or in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
         return False
+    if is_class_bound(sight):
+        return True
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
     if sign and sight.section == "result" and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
@@ -37,6 +40,21 @@ def is_bound(sight: Sight) -> object:
     if choices.ONLY_WITH.search(sight.lead) or (choices.LEFT_OUT.search(sight.lead) and not sight.literal.percent and not is_lost(sight)):
         return True
     return choices.IF_BOUND.search(sight.lead) or choices.DEFINES_BOUND.search(sight.lead)
+
+
+def is_class_bound(sight: Sight) -> object:
+    """The bound of a class, of what is looked at, or of significance: `low income (< 1.3 PIR)`, `that have < 4 members`, `keep P below 0.05`."""
+    if choices.FAR_FROM.search(sight.lead) or (sight.integer or sight.plain_decimal or sight.literal.kind == "power") and choices.HAVE_LESS.search(sight.before[-40:]):
+        return True
+    if sight.literal.percent:
+        return choices.OF_DRAWS.match(sight.after)
+    if sight.before.rstrip(" $")[-1:] in "<≤" and sight.before and not sight.frame.math and cues.STATISTIC_TEXT.search(sight.before) and is_level(sight):
+        return True
+    if sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".001") and choices.KEEPS_P.search(sight.lead):
+        return True
+    if "caption" in sight.frame.inside and sight.plain_decimal and choices.WITH_SIGN.search(sight.before[-40:]):
+        return True
+    return choices.CLASS_OF.search(sight.before) and choices.CLASS_UNIT.match(sight.after)
 
 
 def is_arranged(sight: Sight) -> object:
@@ -68,6 +86,14 @@ def is_gathered(sight: Sight) -> object:
     """How many things were brought together: `the average of 10 networks`, `with 400 training samples`, `data from 12 sites`."""
     if sight.literal.percent:
         return False
+    if choices.THE.search(sight.lead) and choices.LOOKED_AT.match(sight.after):
+        return True
+    if choices.SAME.search(sight.lead) and choices.MANY.match(sight.after) or (sight.round and choices.ANALYSIS_OF.search(sight.lead)):
+        return True
+    if choices.SAMPLE_CONSISTS.search(sight.lead) and choices.CASES.match(sight.after):
+        return True
+    if sight.round and choices.TIMES.match(sight.after) and sight.says(choices.RESAMPLED):
+        return True
     if choices.MEAN_OF_MANY.search(sight.lead) and sight.round and choices.MANY.match(sight.after):
         return True
     if choices.SPLIT_LEAD.search(sight.lead) and choices.SPLIT_ITEMS.match(past_list(sight)):
@@ -110,7 +136,7 @@ def is_allotted(sight: Sight) -> object:
         return True
     if choices.SHARED_OUT.match(sight.after) and not choices.ASSERTED.search(sight.lead):
         return True
-    return choices.APPLIED_TO.search(sight.lead) or choices.PROBABILITY.match(sight.after)
+    return choices.AT_WHICH.search(sight.lead) or choices.APPLIED_TO.search(sight.lead) or choices.PROBABILITY.match(sight.after)
 
 
 def is_distributed(sight: Sight) -> object:

@@ -77,18 +77,19 @@ INDEX = Cue(
     r"\b(?:lines?|items?|panels?|columns?|rows?|stud(?:y|ies)|experiments?|exps?\.?|predictions?|aims?|objectives?|parts?|phases?|stages?|days?|weeks?|visits?|levels?|types?|class|"
     r"classes|grades?|cases?|scenarios?|settings?|models?|groups?|arms?|cohorts?|clusters?|blocks?|layers?|heads?|tasks?|batch|rounds?|fold|runs?|seeds?|jobs?|sites?|stations?|"
     r"samples?|specimens?|subjects?|participants?|patients?|reviewers?|tiers?|epochs?|steps?|iterations?|generations?|months?|years?|chromosomes?|exons?|versions?|waves?|quarters?|trials?|"
-    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point|target)[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,\s*and|,|\u2013|--?|and|to|&|or)\s*)*$",
+    r"sessions?|datasets?|variants?|method|property|order|degree|rank|position|index|node|channel|machine|worker|point|target|criteri(?:on|a))[\s\u00a0]*(?:number\s*)?(?:\d+\s*(?:,\s*and|,|\u2013|--?|and|to|&|or)\s*)*$",
     I,
 )  # fmt: skip
+IN_PARENTHESES = Cue(r"\b(?:columns?|cols?\.?|panels?|rows?|models?|specifications?|equations?|eqs?\.?)\s*\((?:\d+[a-z]?\)\s*(?:,|--?|\u2013|and|to|through|,\s*and)\s*\()*$", I)
 NOUN_NUMBERED = Cue(r"(?:^|\W)(?:the|in|on|at|for|from|between|this|each|namely|example)\s+(?!(?:other|first|last|next|top|remaining|about|over|under|only|around|nearly|almost|than|least|most|between|from|total|mean|median|average|roughly|approximately|some|these|those|their|final|same|just|another|additional|until|with|exactly|above|below|within|further|entire|whole|range|score|value)\b)[a-z]{4,}[\s\u00a0](?:\d{1,2}\s*(?:,|-|--|\u2013|and|to)\s*)?$")
 NUMBERED_ON = Cue(r"(?:[,;:)]|\s+(?:and|to|or)\s+\d{1,2}(?:[,;:)]|\.(?!\d)|$)|\.(?!\d)|\s*[-\u2013]\s*\d{1,2}\b(?!\s*(?:%|\\%|per))|\s+(?:which|that|is|was|has|shows?|exhibits?|in|of|for|with|where|because|but)\b)")
 """A noun in the singular or plural with its number behind it, and how the sentence goes on: `the partition 6, which`."""
 VERBISH = Cue(r"\b(?:run|step|batch|fold|head|sample|model|case|point|order|round|rank|trial|group|block|line|page|stage)\s*$", I)
 PLURAL = Cue(
-    r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b|(?:adds|includes|reports|presents|extends|replaces|repeats|tests|drops|controls|compares|describes|summari[sz]es|yields|assumes|follows|starts|ends|considers|asks|examines|explores|shares|builds|applies)\b)[a-z-]+(?:s|en)\b"
+    r"[\s\u00a0]+(?:[a-z-]+\s+)?(?!is\b|was\b|has\b|shows\b|versus\b|does\b|this\b|gives\b|uses\b|its\b|lists\b|contains\b|requires\b|(?:adds|includes|reports|presents|extends|replaces|repeats|tests|drops|controls|compares|describes|summari[sz]es|yields|assumes|follows|starts|ends|considers|asks|examines|explores|shares|builds|applies)\b)[a-z-]+(?:s|en)\b"
 )
 SOFTWARE = Cue(
-    r"\b(?:python|pytorch|torch|tensorflow|jax|numpy|scipy|pandas|cuda|cudnn|julia|matlab|stata|spss|sas|java|gcc|ubuntu|debian|centos|windows|macos|linux|android|ios|"
+    r"\b(?:python|lean|pytorch|torch|tensorflow|jax|numpy|scipy|pandas|cuda|cudnn|julia|matlab|stata|spss|sas|java|gcc|ubuntu|debian|centos|windows|macos|linux|android|ios|"
     r"version|versions|(?<!we )(?<!to )release|ver\.?|v\.?|gpt|llama|bert|claude|gemini|mistral|qwen|lme4|ggplot|prism|graphpad|imagej|fiji|matplotlib|scikit-learn|sklearn|keras|transformers|"
     r"dvc|git|latex|python3|node(?:\.js)?|rstudio|r|opencv|blender|unity|excel|nvivo|g\*power|jasp|jamovi|psychopy|eprime|e-prime|covid|mnist|cifar|imagenet|wikitext|h|rtx|gtx|geforce|tesla|core|xeon|ryzen|iphone|"
     r"iso|ieee|rfc|din|en|astm|ansi|cc[ -]by(?:-[a-z]+)*|gpl(?:v)?|build|revision|apache|level-|usb|wi-?fi|bluetooth|http|web|industry)[\s\u00a0]*(?:version\s*|v\.?\s*|release\s*)?(?:\d+(?:\.\d+)*-)?$",
@@ -103,7 +104,7 @@ CAPITAL = Cue(r"(?:^|[.;:!?]\s*|\s)(?!(?:Only|About|Around|Nearly|Over|Almost|At
 PROPER = Cue(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = Cue(
     r"(?<![A-Za-z\\])(?:doi|arxiv|isbn|issn|pmid|orcid|grants?(?: agreements?)?|licen[cs]e|id|nct|protocol|approval|award|contract|accession|catalogue|catalog|cat\.|lot|patent|zip|postal|commit|registration|identifier|project)"
-    r"(?:[\s\u00a0:.#(]|nos?\b|numbers?\b|codes?\b|ids?\b)*[A-Za-z]{0,6}[-/]?(?:[A-Z0-9][A-Za-z0-9]*[-/.])*$|(?:https?:|www\.)\S*$|(?<![a-z])(?:phone|tel|fax|mobile)\b[^;a-z]{0,24}$|\b10\.\d{4,9}/\S*$|(?:[A-Za-z]\S*/|[@_])[^\s=(]*$|\S+://\S*$",
+    r"(?:[\s\u00a0:.#(]|nos?\b|numbers?\b|codes?\b|ids?\b)*[A-Za-z]{0,6}[-/]?(?:[A-Z0-9][A-Za-z0-9]*[-/.])*$|(?:https?:|www\.)\S*$|(?<![a-z])(?:phone|tel|fax|mobile)\b[^;a-z]{0,24}$|\b[A-Z]{3,}-(?:\d{2,4}-)+$|\b10\.\d{4,9}/\S*$|(?:[A-Za-z]\S*/|[@_])[^\s=(]*$|\S+://\S*$",
     I,
 )  # fmt: skip
 
@@ -135,7 +136,7 @@ SOME_OF_THEM = Cue(r"\b(?:few|many|most|majority|half|third|quarter|all|some) of
 """How many of some things, and behind it their share."""
 ON_AVERAGE = Cue(rf"[\s\u2009\u00a0$]*(?:%|{UNIT}|[a-z-]+)?[\s\u00a0$]*,?\s*on average\b", I)
 SAMPLE = Cue(r"(?:^|[^A-Za-z\\])(?P<symbol>\\?[nNkKmTLBSJ])(?:_\S{1,12})?\u200b?\s*[=≥≤<>]\s*$")
-CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?!total|sum|combined|mean|average|maximum|median|typical|throughput|latency|execution|accuracy|precision|recall|perplexity|significance|probability|success|yield|gain|speed-?up|error|score|overhead|correlation|value|(?:theoretical|experimental|reported|measured|observed)\b)(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
+CONDITION = Cue(r"\b(?:at|with|for|under|using)\s+(?:a|an|the)\s+(?!total|sum|area under|curve|combined|mean|average|maximum|median|typical|throughput|latency|execution|accuracy|precision|recall|perplexity|significance|probability|success|yield|gain|speed-?up|error|score|overhead|correlation|value|(?:theoretical|experimental|reported|measured|observed)\b)(?:[A-Za-z-]+\s+){1,4}of\s*$", I)
 CATALOGUED = Cue(r"\b(?!(?:IQR|SD|SE|SEM|CI|RMSE|MAE|MSE|MAPE|AUC|AUROC|OR|HR|RR|PSNR|BLEU|FID|BIC|AIC)\b)[A-Z]{2,}(?<!USD)(?<!EUR)(?<!GBP)(?<!CHF)(?<!JPY)(?<!CNY)(?<!RMB)(?<!INR)(?<!BDT)(?<!AUD)(?<!CAD)(?<!SEK)(?<!NOK)(?<!DKK)(?<!BRL)(?<!ZAR)(?<!KES)(?<!TZS)(?<!UGX)(?<!NGN)(?<!PKR)(?<!RUB)(?<!KRW)(?<!MXN)(?<!PLN)(?<!TRY)(?<!HUF)(?<!CZK)(?<!ILS)(?<!IDR)(?<!PHP)(?<!VND)(?<!THB)(?<!SGD)(?<!HKD)(?<!NZD)[\s\u00a0-]$")
 ADDRESS = Cue(r"\b(?:Department of|University of|\w+ University|Institut\w* (?:of|for)|Laborator\w+|Observatory|School of|Faculty of|Cent(?:er|re) for)\b")
 YEAR_PLACE = Cue(r"\b(?:in|since|until|by|during|circa|AD|CE)[\s\u00a0]$")
@@ -145,7 +146,7 @@ YEAR_RANGE = Cue(r"\b(?:1[89]|20)\d\d\s*(?:--?|\u2013|/)\s*$")
 DESIGN_VERB = Cue(
     r"\b(?:we (?:\w+ly |also |then )?(?:simulate|repeat|generate|perform|select|keep|kept|consider|apply|collect|sample|vary|survey|interview|analy[sz]e|stud(?:y|ie)|examine|inspect|annotate|crawl|quer(?:y|ie)|download|split|scale|limit|label|normali[sz]e|extract)(?:e?d)?|us(?:e[ds]?|ing)|set(?:ting)? (?:to|at|the)|(?:is|was|are|were|we|be) set|fix(?:ed|ing)?|train(?:ed|s)?|we train|sampled|sampling|drawn?|drew|choos(?:e|ing)|chosen?|assum(?:e[ds]?|ing)|mask(?:ed)?|(?<!-)repeated|initiali[sz]ed?|consist(?:s|ed|ing)?|"
     r"compris(?:es?|ed|ing)|recruited|enrol(?:l?ed)?|collected|randomi[sz]ed|randomly|allocated|assigned|evacuated|tuned to|excited at|pumped at|sonicated|transfected|seeded|cultured|reared|scanned|incubated|annealed|deposited|dried|calcined|irradiated|stirred|sintered|mounted|digested|heated|cooled|centrifuged|stored|lowered linearly|ramped|"
-    r"warmed up|(?:we|was|were|is|are) var(?:y|ied)|varying the|swe(?:ep|pt)|administered|escalated|titrated|injected|housed|fed|dosed|treated with|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
+    r"warmed up|(?:we|was|were|is|are) var(?:y|ied)|varying the|(?:we|and|to|then) sweep|sweep of|swept|administered|escalated|titrated|injected|housed|fed|dosed|treated with|diluted|washed|invited|interviewed|screened|(?:was|were|is|are|be) run|we run|ran(?! from| at| to)|evaluated (?:on|with|over)|"
     r"optimi[sz]ed|implemented|resampl(?:ed|ing)|discard(?:ed)?|exclud(?:e[ds]?|ing)|built|defaults?|requires?|"
     r"subsampled?|acquired|prune(?:d)?|fine-?tuned?|pre-?trained|prompt(?:ed)?|decoded?|quanti[sz]ed|chose|(?:was|were) added|performed with|appl(?:y|ied)|presented (?:for|at)|shown (?:for|at|on)|waited|averag(?:ed|ing) over|for which|registered|designed|planned|employed|received|took part|participated|volunteered|"
     r"completed|annotated|(?<!un)labell?ed|surveyed|parcellated|binned|discreti[sz]ed|segmented into|grouped into|interpolated|smoothed|filtered|downsampled|rescaled|covers?|covering|capped|truncated|padded|resized|cropped|divided|partitioned|held out|reserved?|paid|compensated|followed for|priors? (?:were|was|are|is|with)|medians? over|means? over|averages? over|power to detect)\b[^.;:\ue004]{0,60}$",
@@ -187,9 +188,9 @@ INCREMENT = Cue(r"[\s$]*(?:×|x\b|%|-?fold\b(?!\s+(?:CV\b|cross))|(?:percentage 
 SIZE = Cue(r"(?:^|[^A-Za-z\\_])(?P<symbol>[nN])\s*=\s*(?:\d+\s*(?:to|or|and|--?|\u2013)\s*)?$")
 SIZES = re.compile(r"(?<![A-Za-z\\_])[nN]\s*=\s*\d")
 AFTER_BAND = Cue(r"\d(?:\s*(?:--?|\u2013|to)\s*\d+|\+)\s*(?:years?\s*)?[(\[]?\s*$")
-BAND_SIZED = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+\b|[\s$]*\+)[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*[nN]\s*=")
+BAND_SIZED = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+\b|[\s$]*\+)[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*(?:[nN]\s*=|\d+(?:\.\d+)?\s*%)")
 BAND_START = Cue(r"\d[\s$]*(?:--?|\u2013|to)[\s$]*$")
-BAND_END = Cue(r"[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*[nN]\s*=")
+BAND_END = Cue(r"[+\s$]*(?:years?[\s$]*)?\(\s*\$?\s*(?:[nN]\s*=|\d+(?:\.\d+)?\s*%)")
 """A band of ages or scores, and behind it how many fell in it: `25-34 (n = 18)`, `65+ (n = 9)`."""
 PERCENT_AHEAD = Cue(r"\d\s*%\)?(?:\s+of)?(?:\s+(?!intervals?\b|confidence\b|credible\b)[a-z-]+){0,3}[\s,;(\[]*$")
 PERCENT_BEHIND = Cue(r"\s*(?:[,;=(]|or)\s*\(?\d+(?:\.\d+)?\s*%\s*[),;]")

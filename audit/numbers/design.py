@@ -23,7 +23,7 @@ def is_confidence(sight: Sight) -> object:
     value = parse_decimal(sight.literal.plain)
     if (sight.integer and choices.PERCENTILES.match(sight.after)) or choices.LEVELS.search(sight.before[-48:]):
         return True
-    return choices.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
+    return choices.CONFIDENCE.match(sight.after) and (sight.literal.percent or not choices.BARE_INTERVAL.match(sight.after)) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
 
 
 def is_sample(sight: Sight) -> object:
@@ -263,7 +263,7 @@ def is_legend(sight: Sight) -> object:
     """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
     if sight.literal.plain in ("1", "2") and re.search(r"(?:±|\+/-)[\s$]*$", sight.lead[-6:]) and choices.SHADED.match(sight.after):
         return True
-    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)) or (choices.ZONE.search(sight.lead) and choices.ZONE_END.match(sight.after)))
+    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"\bthe[\s$]*$", sight.before[-6:]) and choices.LINE_AT.match(sight.after)) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)) or (choices.ZONE.search(sight.lead) and choices.ZONE_END.match(sight.after)))
 
 
 def is_cause(sight: Sight) -> object:

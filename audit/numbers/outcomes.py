@@ -21,18 +21,16 @@ STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\te
 """What stars of a table stand for: `** p < .01`."""
 CONDITIONS_AHEAD = re.compile(r"(?:^|\W)(?:[Aa]t|[Ff]or|[Ww]hen|[Ww]here|[Ww]ith|[Ii]f)\s+\S{1,20}\s?=\s?[\d.]+(?:\s*,\s*\S{1,20}\s?=\s?[\d.]+)*(?:,?\s+and|,)\s+$")
 """One condition behind another: `For a = 0.25 and b = 1.5`."""
-INNER_INTERVAL = re.compile(r"(?:\bCr?I|\bHDI|\bHPD|[Ii]nterval)[^\d\[\](]{0,12}[\[(]\s*(?:[-\u2212+]?[\d.]+\s*(?:,|;|to|--?|\u2013)\s*)?[-\u2212+]?$")
-"""The interval of a value, told in the same formula: `b = 0.41, 95\\% CI [0.22`."""
-SUM_BEFORE = re.compile(r"\d%?\s*[-\u2212+/×·]\s*[\d.,]+%?\s*[=≈]\s*[-\u2212+]?$")
-SUM_AFTER = re.compile(r"(?:\s*[-\u2212+/×·]\s*[\d.,]+)?%?\s*[=≈]\s*[-\u2212+]?[\d.]+%?\s*(?:$|[,;.)])")
-SUMMAND = re.compile(r"(?:[=≈]|[\d.]%?\s*[-\u2212+/×·])\s*$")
-"""A small calculation: `d = 0.91 - 0.64 = 0.27`."""
-GAIN = re.compile(r"\b(?:effect|gain|difference|change|gap|saving|loss|improvement|reduction|excess|remainder)s?\b", re.IGNORECASE)
-MET = re.compile(r"\b(?:peak(?:s|ed)?|f[oi]u?nd|measured?|reach(?:es|ed)?|breaks?|occurs?|observed?|settles?|converges?|estimated?)\b[^.;]*$")
 INTERVAL_ENDED = re.compile(r"^.*[\])],")
-AROUND = re.compile(r"≈\s*$")
 APPLIED_LEVEL = re.compile(r"\b(?:(?:using|by|meet(?:s|ing)?|either|applied|applying|requir\w+|used|passing|satisf\w+)\s+(?:an?\s+|the\s+)?(?:\w+\s+){0,2}|(?:nominal|unadjusted)\s+)\$?[pPqQ]\$?\s*[<≤]\s*$")
 """A level that a rule applies: `using adjusted p < 0.05`."""
+SELECTS_BY = re.compile(r"\b(?:(?:that|which|who)\s+have|with|whose|having|any|every|each)\s+(?:[\w-]+\s+){1,3}$")
+"""What picks out the things that are looked at: `stars that have separations`."""
+BAND_BEFORE = re.compile(r"\d[\s$]*(?:--?|\u2013|to)[\s$]*$")
+THAN = re.compile(r"\b(?:(?:larg|great|small|high|low)er|more|less) than[\s$]*$")
+NOUGHT = re.compile(THAN.pattern + r"|\b(?:above|below|exceeds?)[\s$]*$")
+BARE = re.compile(r"[\s$]*(?:[.,;)]|$|(?:indicate|mean|for|and|or|whereas|while|when|if|in which|is|are)\b)")
+"""Nought and one as bounds of a sign or of a quotient: `values below 0 indicate`."""
 LOGGED = re.compile(r"\b(?:log|ln|exp|sqrt)(?:2|10)?\s?\([A-Za-z_ ]{1,14}[-+\u2212]\s*$")
 """What a function in prose adds to its argument: `log(TPM + 1)`."""
 LETTERS = frozenset("zdgrRUWM")
@@ -57,7 +55,7 @@ def is_statistic(sight: Sight) -> object:
         return False
     if found["symbol"].startswith("\\") and "\\chi" not in found["symbol"] and sight.plain_decimal and not sight.claims:
         return False
-    if found["relation"] in "<>≤≥" and sight.literal.plain == "0":
+    if found["relation"] in "<>≤≥" and (sight.literal.plain == "0" or (sight.plain_decimal and re.match(r"[rR]\s*\^", found["symbol"]) and re.search(r"\b(?:at|with)\s*$", sight.lead[: -len(sight.left)] if sight.left else ""))):
         return False
     if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
         return False
@@ -144,6 +142,8 @@ def is_counted_out(sight: Sight) -> object:
     if not found:
         return False
     ahead, behind = before[: found.start()], sight.after.replace("$", "")
+    if re.search(r"\b(?:at|exceed\w*|from|to)\s*\(?$", ahead + found.group()[:1]):
+        return False
     if choices.SPLIT.search(ahead[-40:]) or choices.FOR_SPLIT.match(behind):
         return False
     if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
@@ -184,6 +184,8 @@ def is_distinct(sight: Sight) -> object:
 
 def is_direction(sight: Sight) -> object:
     """One of several values that a parenthesis lists for a thing found: `32.5° N, 189.5° E, N = 15, k = 37.4`."""
+    if re.search(r"\b(?:at|with|for|when)\s+\S{1,3}\s*=\s*$", sight.before[-20:]):
+        return False
     if sight.frame.math or not sight.prose or not (cues.COORDINATE.match(sight.after) or cues.SAMPLE.search(sight.before)):
         return False
     low, high = max(sight.span[0], sight.literal.start - REACH), min(sight.span[1], sight.literal.end + REACH)
@@ -204,6 +206,7 @@ def is_found_value(sight: Sight) -> object:
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
         and not re.search(r"[0-9]", INTERVAL_ENDED.sub("", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left)).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
         and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take|by|from)(?:\s+(?:small|smaller|large|larger|low|high|fixed|constant|moderate|intermediate|finite|given))?\s*$", sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]], re.I)
+        and not (sight.left.rstrip(" -\u2212+\u200b")[-1:] in "<>≤≥" and (SELECTS_BY.search(sight.text[max(0, sight.formula[0] - 40) : sight.formula[0]].replace("\n", " ")) or sight.says(choices.WE_SELECT)))
         and not CONDITIONS_AHEAD.search(sight.text[max(0, sight.formula[0] - 50) : sight.formula[0]])
         and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
@@ -219,25 +222,6 @@ def is_found_range(sight: Sight) -> object:
         return False
     where = re.search(r"\b(?:at|for|with|where|when|if|over|in|from|to|on)\s*$", sight.text[max(0, start - 12) : start])
     return not where and cues.BOTH_SIDES.match(sight.text[start:end])
-
-
-def is_inner_interval(sight: Sight) -> object:
-    """An end of the interval that a formula tells behind its value."""
-    return sight.frame.math == "inline" and not sight.frame.script and INNER_INTERVAL.search(sight.left) and re.match(r"[^\[(]{0,40}[\])]", sight.right)
-
-
-def is_calculated(sight: Sight) -> object:
-    """What a small calculation with decimals comes to, and what it is made of, in a sentence about an outcome."""
-    if sight.frame.math != "inline" or sight.frame.script or sight.literal.kind != "decimal" or not (sight.claims or GAIN.search(sight.lead)):
-        return False
-    return (SUM_BEFORE.search(sight.left) and ends_relation(sight)) or (SUMMAND.search(sight.left) and SUM_AFTER.match(sight.right))
-
-
-def is_unity(sight: Sight) -> object:
-    """`z \\approx 1`, where the text says at once that it was found there."""
-    if sight.literal.plain != "1" or sight.frame.math != "inline" or sight.frame.script or not AROUND.search(sight.left[-3:]) or sight.formula is None:
-        return False
-    return ends_relation(sight) and MET.search(sight.text[max(0, sight.formula[0] - 40) : sight.formula[0]])
 
 
 def is_digit(sight: Sight) -> object:
@@ -263,7 +247,7 @@ def is_part(sight: Sight) -> object:
 
 def is_as_such(sight: Sight) -> object:
     """A number that counts and measures nothing."""
-    if LOGGED.search(sight.before[-28:]) and sight.after.startswith(")"):
+    if (LOGGED.search(sight.before[-28:]) and sight.after.startswith(")")) or (sight.literal.plain in ("0", "1") and (THAN if sight.literal.plain == "0" else NOUGHT).search(sight.before[-24:]) and BARE.match(sight.after)):
         return True
     return re.match(r"\s+by (?:construction|definition)\b", sight.after) or is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
 
@@ -282,6 +266,8 @@ def is_coefficient(sight: Sight) -> object:
 
 def is_share(sight: Sight) -> object:
     """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
+    if BAND_BEFORE.search(sight.before[-8:]) and not sight.literal.percent:
+        return False
     if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
         return True
     if TITLED.search(sight.before[-24:]):
