@@ -185,9 +185,10 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
         return Classified(given.literal, "result", last.rule, last.why)
     if given.rule in ("quoted", "formula") and given.literal.kind == last.literal.kind == "decimal" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
-    if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
-        return given
     between = text[last.literal.end : given.literal.start]
+    inherits = last.rule in INHERITED or (last.rule == "scale" and OTHER_END.fullmatch(between) is not None)
+    if given.rule != "measured" or not inherits or "main" not in (last.literal.stream, given.literal.stream):
+        return given
     if given.literal.percent and not last.literal.percent or (last.rule == "setting" and not given.literal.frame.math and between.strip(" $") == "to"):
         return given
     if PARTED.fullmatch(between) and text[max(0, last.literal.start - 3) : last.literal.start].rstrip("$ ").endswith("(") and PART_END.match(text[given.literal.end : given.literal.end + 40]):

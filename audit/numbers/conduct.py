@@ -61,6 +61,8 @@ def is_arranged(sight: Sight) -> object:
     """What a rule of the procedure asks for, or a value is multiplied by: `should be at least 5`, `multiplied by 1.4`."""
     if not sight.prose or in_table(sight):
         return False
+    if choices.PROCEEDS.search(sight.lead) or (sight.integer and choices.PUT_TO.match(sight.after)):
+        return True
     if choices.SET_TO.search(sight.lead) or choices.GIVEN.search(sight.lead) or choices.PARAMETERS_ARE.search(sight.lead):
         return True
     if choices.SAMPLED_FROM.search(sight.lead) or (choices.VARIED.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))):

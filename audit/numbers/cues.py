@@ -122,12 +122,13 @@ YEAR_AFTER = Cue(
 )
 
 STATISTIC = Cue(
-    r"(?:^|[\s,;(\ue007])(?P<symbol>p|P|r|R|F|t|z|Z|d|g|U|W|M|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta(?!_\ue007?\d)|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
+    r"(?:^|[\s,;(\ue007])(?P<symbol>p|P|r|R|F|t|T(?=\s*\(\d)|z|Z|d|g|U|W|M|R\s*\^\s*2|r\s*\^\s*2|r_\w+|r_\ue007s\ue007|p_\S+|\\chi\s*\^\s*2|\\rho|\\beta(?!_\ue007?\d)|\\kappa|\\eta(?:_p)?\s*\^\s*2|\\eta_p\S*|\\omega\s*\^\s*2|"
     r"\\hat\S*|\\bar\S*|OR|HR|RR|CI|SD|SE|SEM|AUC|BF\S*|I\s*\^\s*2|\\Delta\s*\S{0,12}|\\epsilon\s*\^\s*2|MSE|RMSE|MAE|ICC)[\s\u200b]*(?:\([^)]*\)|_\ue007?[^=<>]{1,14}|/[^=<>]{1,16})?[\s\u200b]*(?P<relation>[=<>≈≤≥≪≫]|\\equiv)[\s\u2009]*[-\u2212+]?$"
 )
 STATISTIC_TEXT = Cue(
     r"(?:^|[\s,;(])(?:[pPrtFdzZgUWb]|SD|SE|SEM|M|Mdn|CI|AUC|R2|F1|OR|HR|RR|ICC|IQR|BF10|\\chi\^2)\s*(?:\([^)]*\))?\s*[=<>≈≤≥:]\s*[-\u2212]?$"
 )
+OF_TEST = Cue(r"\b[pP](?:-values?)?\b|\btests?\b|\bsignifican\w+")
 RELATION = Cue(r"(?:[=<>≈≤≥∈→≠]|\\propto|\\leftarrow|\\gets|\\coloneqq|:=|\\colon)[\s\u2009]*[-\u2212+]?$")
 STATISTIC_NAME = Cue(r"\b(?:(?:odds|hazards?|risk|rate|incidence) ratio|relative risk|kappa|cronbach's (?:\\?alpha|α)|auc|auroc|f1(?:[ -]score)?|accuracy|icc)[\s$]*(?:\((?:or|hr|rr|aor|ahr)\))?[\s,:]*(?:of|=|was|is)?[\s$]*$", I)
 MEAN_TOLD = Cue(r"\bon average\b", I, ("on average",))
@@ -154,7 +155,7 @@ DESIGN_VERB = Cue(
 )  # fmt: skip
 COUNTED = Cue(
     r"[\s\u00a0-]*(?:(?!(?:in|at|of|for|on|with|to|from|and|or|per|by|after|before|than|over|under|as|while|when|against)\b)[A-Za-z0-9-]+\s+){0,2}(?:layers?|blocks?|heads?|epochs?|steps?|iterations?|seeds?|runs?|folds?|participants|patients|subjects|volunteers|students|respondents|items|trials|tokens|gpus?|cpus?|cores?|threads?|nodes|"
-    r"parameters|features|classes|categories|units|neurons|channels|repetitions|replicat(?:es|ions)|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
+    r"parameters|features|classes|inhabitants|repeats(?= of)|categories|units|neurons|channels|repetitions|replicat(?:es|ions)|permutations|bootstrap|resamples|samples|examples|images|documents|sentences|words|questions|tasks|datasets?|models?|networks?|"
     r"agents|episodes|dimensions?|bins|points|levels|groups|arms|conditions|sites|centres|centers|hospitals|schools|plots|mice|rats|cells|animals|species|blocks|sessions|batches|sequences|pixels|filters|chains|draws|"
     r"experiments|studies|laps|cycles|machines|workers|characters|pages|wells|tubes|plates|grid|particles|atoms|sensors|cameras|items|raters|annotators|judges|configurations|set-?ups|resolutions|algorithms|combinations|researchers|coders|experts|observers|reviewers|interviewers|stimuli|variables|predictors|covariates|options|values|firms|households|respondents|scans|frames|sweeps|pulses|shots|exposures|copies|passes|entries|topics|pairs|gauges|cameras|electrodes|subscales)\b(?!\s+per\b|-hours?)",
     I,
@@ -210,13 +211,21 @@ FROM_THINGS = Cue(r"\d(?:\s+[a-z-]+s)?\s+from\s*$", I)
 WHOLE = Cue(r"\W*(?:out )?of (?:the|these|those|all|our)\s*\|", I)
 PART = Cue(r"\W*(?:out )?of (?:the|these|those|all|our)?\s*\d[^.;,()]{0,80},\s(?:[a-z]+\s){0,2}\|", I)
 OF_WHOM = Cue(r"\bof (?:whom|which|these|those),?(?:\s(?:only|about|around|over))?[\s$]*$", I)
+OF_THESE = Cue(r"\bof (?:these|those)(?:\s[a-z-]+){1,4},\s(?:only\s|about\s|over\s)?[$]?$", I, ("of these", "of those"))
+FARED = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s){0,2}?(?:were|was|had|have|could|did|met|showed)\b(?!\s(?:then\s|also\s)?(?:randomly|selected|chosen|sampled|drawn|assigned|allocated|used|held|set|reserved|kept|taken|added))", I)
+SHARED_OUT = Cue(r"[\s\u00a0$]+of (?:them|these|those|which|whom)\s(?:were|are|was|had|have|did|is)\b(?!\s(?:shown|plotted|displayed|listed|randomly|selected|chosen|sampled|assigned|used|held|set|reserved|kept))", I)
+"""Some of the things told before, and how they fared: `of these drawn segments, 38 were usable`, `12 % of them were false`."""
 GOES_ON_WITH = Cue(r"[^.;]{0,90},\s[^.;]{0,20}?\b(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|none|only|half|most)", I)
 HOLDS = Cue(r"\b(?:contain|compris|includ|hold|cover|represent|span|yield|giv|gave|produc)\w*\s*(?:a total of|in total|about|over|around|only)?[\s$]*$", I)
 LEFT = Cue(r"\b(?:resulting|remaining|final|filtered|cleaned|analytic(?:al)?)\s+(?:\w+\s+){1,3}(?:contain|compris|consist|includ|ha[sd]|hold)\w*\b[^.;]{0,40}$|\b(?:resulting|remaining|final|analytic(?:al)?)\s+(?:[a-z]+\s+)?samples?(?:\s+sizes?)?\s+(?:was|were|of|is|are)\b[^.;]{0,40}$", I)
 DISTINCT = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s)?(?:unique|different|distinct)\s", I)
+CAME_UP = Cue(r"[\s\u00a0$]+(?:unique|different|distinct)\s(?:[a-z-]+\s){1,3}(?:were|was)\s(?:\w+ly\s)?(?:found|identified|obtained|observed|left|detected|recovered|discovered)\b", I)
 STATISTIC_LISTED = re.compile(r"[A-Za-zα]\d{0,2}\u200b?\$?\s*(?:=|:(?!0\d{3}))\s*\$?\d+(?:\.\d+)?|\d[\s$]*\^?°[\s$\u200b]*[NSEW]\b")
 SIGMA = Cue(r"[\s\u00a0$-]*(?:\\sigma|sigma|σ)[\s\u00a0$-]*(?:larger|smaller|higher|lower|above|below|away|of|from|tension|discrepan\w+)")
 AGREES = Cue(r"\b(?:agree\w*|consistent|within|significance|deviat\w+|tension|excess|detection|exceed\w*)\b", I)
+GAP = Cue(r"\b(?:discrepanc(?:y|ies)|differences?|gaps?|changes?|gains?|loss(?:es)?|increases?|decreases?|reductions?|declines?|drops?|rises?|improvements?)\s\([$]?$", I)
+SET_GAP = Cue(r"\b(?:minim\w+|maxim\w+|tolera\w+|expected|target\w*|allowed|smallest|detectable|assum\w+|planned|set|fixed|imposed|applied)\b", I)
+"""A difference told with its sign in parentheses: `the small gap (-2.8 km)`."""
 COMES_TO = Cue(r"\b(?:medians?|means?|averages?|estimates?|bias|errors?|differences?|ratios?|results?|values?|rates?|fit|slopes?)\b[^.;]{0,60}\b(?:is|are|was|were|becomes?)[\s:\ue004]*$", I)
 ANNOUNCES = Cue(r"\b(?:yields?|yielded|gives?|gave|f[oi]nd|found|obtain\w*|result\w*|measur\w*|estimat\w*|derive[sd]?|infer\w*|rate|value)\b[^.;]*$", I)
 SECTIONED = Cue(r"[\s\u00a0]*(?:[:.(\u2014\u2013]|$|(?<=\s)[A-Z][a-z])")

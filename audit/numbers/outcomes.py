@@ -49,6 +49,8 @@ def is_statistic(sight: Sight) -> object:
         return True
     if not found or choices.EFFECT_LABEL.match(sight.after) or (found["symbol"] in "pP" and is_level(sight)):
         return False
+    if found["symbol"] == "T" and not sight.says(cues.OF_TEST):
+        return False  # a temperature or a function at a place
     if found["symbol"] == "P" and found["relation"] in ">≥" and (parse_decimal(sight.literal.plain) or 0) >= 0.2:
         return False  # a probability that was asked for
     if found["symbol"] in LETTERS and (found["relation"] in "<>≤≥" or PRODUCT.match(sight.right)):
@@ -172,6 +174,8 @@ def is_whole(sight: Sight) -> object:
     """The whole of which a sentence goes on to tell a part, and the part: `Of the 57 studies, 44 had ...`."""
     if not sight.integer or not sight.prose:
         return False
+    if (sight.literal.percent and cues.SHARED_OUT.match(sight.after)) or (cues.OF_THESE.search(sight.lead) and cues.FARED.match(sight.after)):
+        return True
     return (cues.WHOLE.match(sight.lead + "|") and cues.GOES_ON_WITH.match(sight.after)) or cues.PART.match(sight.lead + "|") or cues.OF_WHOM.search(sight.before)
 
 
@@ -179,7 +183,7 @@ def is_distinct(sight: Sight) -> object:
     """How many different things something turned out to hold, or how much was left in the end."""
     if not sight.integer or not sight.prose:
         return False
-    return (cues.HOLDS.search(sight.before) and cues.DISTINCT.match(sight.after)) or cues.LEFT.search(sight.lead)
+    return cues.CAME_UP.match(sight.after) or (cues.HOLDS.search(sight.before) and cues.DISTINCT.match(sight.after)) or cues.LEFT.search(sight.lead)
 
 
 def is_direction(sight: Sight) -> object:
@@ -283,5 +287,7 @@ def is_comparison(sight: Sight) -> object:
         return False
     if re.search(r"[$£€]\s*$", sight.before) and re.match(r"\s+(?:more|less|higher|lower)\b", sight.after) or sight.says(choices.EXCLUDED_IF):
         return not sight.says(choices.EXCLUDED_IF)
+    if sight.literal.text[0] in "-\u2212+" and cues.GAP.search(sight.before) and not cues.SET_GAP.search(sight.lead):
+        return True
     by = sight.lead.rstrip(" $\u00a0").endswith(" by")
     return cues.COMPARATIVE.match(sight.after) or (sight.literal.percent and re.match(r"[\s\u00a0$]+(?:fewer|more|less)\s+[a-z]", sight.after)) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

@@ -44,7 +44,7 @@ def is_length(sight: Sight) -> object:
     """A length of the page: in its own units, after a register or at once after a command."""
     if "\\" in sight.after[:4] and cues.LENGTH.match(sight.after):
         return True
-    if is_whole_argument(sight):
+    if is_whole_argument(sight) or (sight.frame.name == "ra" and sight.frame.kind == "argument" and not sight.frame.math):
         return True
     if "\\" not in sight.before:
         return False
