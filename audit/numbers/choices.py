@@ -7,7 +7,7 @@ import re
 from audit.numbers.cues import UNIT, Cue, I
 
 CONFIDENCE = Cue(
-    r"[\s\u00a0}\])-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
+    r"[\s\u00a0}\])-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|(?:prediction|forecasts?|tolerance|uncertainty) intervals?|C(?:r)?I(?:s(?!-))?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
     I,
 )
 LEVELS = Cue(r"\b(?:confidence|credible|credibility|prediction)\s+(?:intervals?|levels?|bands?)\s*\(\s*(?:(?:e\.g\.|i\.e\.|here|for example),?\s*|[$]?[<>≤≥]\s*)[$]?$", I, ("confidence", "credib", "prediction"))
@@ -196,8 +196,11 @@ THEREBY_COUNTED = Cue(r"\b(?:yielding|resulting in|giving|leaving|producing)\b(?
 COUNTED_OUT = Cue(r"\b(?:contain(?:s|ed|ing)?|compris\w+|into|across|consumes?|is|was|are|were|be|of|only|total|than|by|to|there (?:are|were|was|is)|and|,|ha[sd]|have)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*$|\[\s*$|[(]$", I)
 TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:\d|the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
 SET_TO = Cue(r"\b(?:fixed|set|held|kept)(?: in advance| beforehand| a priori)? (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I, (" to", " at", " as"))
-PROCEEDS = Cue(r"\buntil (?:reaching|it (?:reaches|reached)|there (?:are|were))\s+(?:an?\s+)?(?:total of\s+|at least\s+|about\s+)?[$]?$|\bappl(?:y|ied|ies) an? (?:[a-z-]+\s){0,3}(?:ratio|rate|factor|level|threshold|cut-?off|penalty|weight) of [$~]?$|\brequirements? (?:of|that)\b[^.;]{0,60}\bat least [$]?$", I, ("until", "appl", "requirement"))
-PUT_TO = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s){0,2}[a-z-]+s (?:at a time\b|(?:for|on|over|with) which we (?:then\s)?(?:ran|run|tested|trained|simulated|computed|evaluated|repeated)\b)", I)
+PROCEEDS = Cue(r"\buntil (?:reaching|it (?:reaches|reached)|there (?:are|were))\s+(?:an?\s+)?(?:total of\s+|at least\s+|about\s+)?[$]?$|\bappl(?:y|ied|ies) an? (?:[a-z-]+\s){0,3}(?:ratio|rate|factor|level|threshold|cut-?off|penalty|weight) of [$~]?$|\brequirements? (?:of|that)\b[^.;]{0,60}\bat least [$]?$|\b(?:restrict|limit|fix|perform|repeat|use|using|ran|run)(?:e?d|s|ing)?\b[^.;]{0,60}(?:[\s{$]|\\mathcal)(?!p[\s$}])[A-Za-z][}$]*\s*=\s*$|\b(?:performed|used|applied|run|computed)\b[^.;]{0,60}\bto (?:derive|obtain|extract|generate|produce|form|construct)\s(?:the\s)?[$]?$|\bwe (?:then\s|also\s)?(?:applied|apply|ran|run|evaluated|tested)\b[^.;,\d]{0,90}\b(?:to|on)\s(?:the\s|all\s)?[$]?$", I, ("until", "appl", "requirement", "=", " to ", "we "))
+PUT_TO = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s){0,2}[a-z-]+s (?:(?:were\s)?(?:divided|split|distributed|shared)\s(?:evenly|equally|randomly)\b|at a time\b|(?:for|on|over|with) which we (?:then\s)?(?:ran|run|tested|trained|simulated|computed|evaluated|repeated)\b)", I)
+OR_AFTER = Cue(r"(?:,\s*\d+)+,?\s+or\s+\d+\b(?!\.\d)|,\s+or\s+\d+\b(?!\.\d)")
+OR_BEFORE = Cue(r"\d,\s*(?:or\s)?$")
+"""Whole numbers of which one is taken at a time: `2, 4, 8 or 16 layers`."""
 """What a procedure goes on to reach or asks for, and how many things it is run on: `until reaching 760 samples`, `2 columns at a time`."""
 GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I, ("given",))
 PARAMETERS_ARE = Cue(r"(?:\b(?:selected|chosen|tested|considered|examined|compared|swept)\s+(?:are|were)(?!\s+(?:\w+ly\s+)?(?:found|significant))(?=[\s$]*$|\s*:)|\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b|parameters:|settings:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I, ("parameters", "settings", "configuration", "values used", " are", " were"))
@@ -253,6 +256,7 @@ GROUP_OF = Cue(r"\b(?:on|from|using|in|across|over|with|for|evaluat\w+|analy[sz]
 RECRUITED = Cue(r"[\s\u00a0$]+(?:(?:[\w-]+\s+){0,2}(?:participants|patients|subjects|respondents|people|individuals|children|adults|students|volunteers|workers|users|households)\s+(?:were|was)\s+(?:\w+ly\s+)?(?:recruited|enrol\w+|invited|randomi[sz]ed|hired)\b|(?:(?:of whom|were)\s+)?(?:randomly\s+)?(?:assigned|allocated|randomi[sz]ed)\s+to\b)", I)
 PER_CELL = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?[a-z]+s\s+per\s+(?:role|treatment|condition|group|arm|cell|class|block|session|batch|level|category)\b", I)
 ALL_OF = Cue(r"(?:^|\W)(?<!contains )(?<!contain )(?<!includes )(?<!include )all\s+(?:the\s+|our\s+|these\s+)?[$]?$|\b(?:full|whole|entire|complete)\s+set\s+of\s+[$]?$", I, ("all", "set of"))
+SPREAD_TOLD = Cue(r"[^.;(]{0,40}\((?:SD|s\.d\.|range|IQR|±)\b", I)
 MEAN_OF_MANY = Cue(r"\b(?:(?:the|are|is|as)\s+(?:mean|average|median|sum)|averag(?:e|ed|ing))\s+of\s+(?:the\s+)?[$]?$", I, (" of",))
 MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,3}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
 """Over how many things a mean was taken, not a mean that was found: `the average of 10 networks`."""

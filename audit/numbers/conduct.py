@@ -57,11 +57,19 @@ def is_class_bound(sight: Sight) -> object:
     return choices.CLASS_OF.search(sight.before) and choices.CLASS_UNIT.match(sight.after)
 
 
+def is_alternative(sight: Sight) -> object:
+    """One of three whole numbers or more of which one is taken at a time."""
+    before, after = sight.before[-24:], sight.after
+    if choices.OR_AFTER.match(after):
+        return "or" in after[:24].split() and (after.count(",", 0, 24) > 1 or choices.OR_BEFORE.search(before))
+    return re.search(r"\d,\s*\d+,?\s+or\s$", before)
+
+
 def is_arranged(sight: Sight) -> object:
     """What a rule of the procedure asks for, or a value is multiplied by: `should be at least 5`, `multiplied by 1.4`."""
     if not sight.prose or in_table(sight):
         return False
-    if choices.PROCEEDS.search(sight.lead) or (sight.integer and choices.PUT_TO.match(sight.after)):
+    if choices.PROCEEDS.search(sight.lead) or (sight.integer and (choices.PUT_TO.match(sight.after) or is_alternative(sight))):
         return True
     if choices.SET_TO.search(sight.lead) or choices.GIVEN.search(sight.lead) or choices.PARAMETERS_ARE.search(sight.lead):
         return True
@@ -96,7 +104,7 @@ def is_gathered(sight: Sight) -> object:
         return True
     if sight.round and choices.TIMES.match(sight.after) and sight.says(choices.RESAMPLED):
         return True
-    if choices.MEAN_OF_MANY.search(sight.lead) and sight.round and choices.MANY.match(sight.after):
+    if choices.MEAN_OF_MANY.search(sight.lead) and sight.round and choices.MANY.match(sight.after) and not choices.SPREAD_TOLD.match(sight.after):
         return True
     if choices.SPLIT_LEAD.search(sight.lead) and choices.SPLIT_ITEMS.match(past_list(sight)):
         return True
@@ -150,7 +158,7 @@ def is_protocol(sight: Sight) -> object:
     """The value of a noun that somebody sets, in a phrase: `a bandwidth of 180 days`, `wait time of 5 minutes`, `duration: 800 ms`."""
     if not sight.prose or in_table(sight):
         return False
-    if choices.SET_NOUN.search(sight.lead[-64:]) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
+    if choices.SET_NOUN.search(sight.lead[-64:]) and not (sight.literal.percent and sight.before.rstrip().endswith(",")) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
         return True
     if not sight.literal.percent and (choices.SET_AFTER.match(sight.after) or (choices.HYPHEN_UNIT.match(sight.after) and not choices.CHANGE.match(sight.after))):
         return True

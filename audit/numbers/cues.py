@@ -99,7 +99,7 @@ NAME_HYPHEN = Cue(
     r"(?:[A-Za-z]*[A-Z][A-Za-z0-9]*|\b[a-z]\d+|\([a-z](?=-)|\b(?!(?:about|approximately|circa|roughly|around|under|over|near|post|non|pre|mid|sub|than|top|minus|plus)[-\u2013])[a-z]{3,}(?=-)|\b(?:top|pass|hits?|rank|type|grade|stage|phase|level|layer|n|k|p|il|t|pm|depth|width|order|size|covid|sars-cov|fig|block|day|week|step|seed|omega|class|category))[-\u2013]$"
 )
 MODEL = Cue(r"\b[A-Z][A-Za-z]*[\d.]*[-\s\u00a0]\(?(?:\d+(?:\.\d+)?[\s-])?$")
-PRODUCT_NAME = Cue(r"\b[A-Z](?=[A-Za-z]*[a-z])[A-Za-z]+[A-Z][A-Za-z]*[\s\u00a0]$|\b[A-Z]{2,}(?!s\b)[a-z]+[\s\u00a0]$|\b[A-Z]{3,}\d+[\s\u00a0]$")
+PRODUCT_NAME = Cue(r"\b(?!CrI\b)[A-Z](?=[A-Za-z]*[a-z])[A-Za-z]+[A-Z][A-Za-z]*[\s\u00a0]$|\b[A-Z]{2,}(?!s\b)[a-z]+[\s\u00a0]$|\b[A-Z]{3,}\d+[\s\u00a0]$")
 CAPITAL = Cue(r"(?:^|[.;:!?]\s*|\s)(?!(?:Only|About|Around|Nearly|Over|Almost|At|In|On|By|Of|For|From|To|The|All|And|But|Some|Just|With|Within|Between|Under|Above|Below|After|Until|Up|Roughly|Approximately|Exactly|These|Those|Our|Their|Its|Another|Mean|Median|Score|Accuracy|Total|Ours|Baseline)\b)[A-Z][a-z]+[\s\u00a0]$")
 PROPER = Cue(r"(?:[a-z,;]|\()[\s\u00a0]+(?:[A-Z][a-z]+)[\s\u00a0]$")
 IDENTIFIER = Cue(
@@ -132,7 +132,7 @@ OF_TEST = Cue(r"\b[pP](?:-values?)?\b|\btests?\b|\bsignifican\w+")
 RELATION = Cue(r"(?:[=<>≈≤≥∈→≠]|\\propto|\\leftarrow|\\gets|\\coloneqq|:=|\\colon)[\s\u2009]*[-\u2212+]?$")
 STATISTIC_NAME = Cue(r"\b(?:(?:odds|hazards?|risk|rate|incidence) ratio|relative risk|kappa|cronbach's (?:\\?alpha|α)|auc|auroc|f1(?:[ -]score)?|accuracy|icc)[\s$]*(?:\((?:or|hr|rr|aor|ahr)\))?[\s,:]*(?:of|=|was|is)?[\s$]*$", I)
 MEAN_TOLD = Cue(r"\bon average\b", I, ("on average",))
-INTERVAL_OF = Cue(r"\b(?:confidence|credible|prediction) intervals?\s*(?:of|was|is|from|between|:|,)?[\s$\[(]*$", I, ("interval",))
+INTERVAL_OF = Cue(r"\b(?:(?:confidence|credible|prediction|forecast) intervals?|\bCr?I)\s*(?:of|was|is|from|between|:|,)?[\s$\[(]*$", I, ("interval", "ci", "cri"))
 SOME_OF_THEM = Cue(r"\b(?:few|many|most|majority|half|third|quarter|all|some) of (?:the|them|our|these|those)\b[^.;]*\((?:at |about |around )?[\s$~≈]*$", I, (" of th", " of our"))
 """How many of some things, and behind it their share."""
 ON_AVERAGE = Cue(rf"[\s\u2009\u00a0$]*(?:%|{UNIT}|[a-z-]+)?[\s\u00a0$]*,?\s*on average\b", I)
@@ -215,6 +215,8 @@ OF_THESE = Cue(r"\bof (?:these|those)(?:\s[a-z-]+){1,4},\s(?:only\s|about\s|over
 FARED = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s){0,2}?(?:were|was|had|have|could|did|met|showed)\b(?!\s(?:then\s|also\s)?(?:randomly|selected|chosen|sampled|drawn|assigned|allocated|used|held|set|reserved|kept|taken|added))", I)
 SHARED_OUT = Cue(r"[\s\u00a0$]+of (?:them|these|those|which|whom)\s(?:were|are|was|had|have|did|is)\b(?!\s(?:shown|plotted|displayed|listed|randomly|selected|chosen|sampled|assigned|used|held|set|reserved|kept))", I)
 """Some of the things told before, and how they fared: `of these drawn segments, 38 were usable`, `12 % of them were false`."""
+SORTED_AS = Cue(r"[\s\u00a0$]+as\s(?!(?:a|an|the|well|many|much|few|long|possible|described|before)\b)", I)
+SORTED = Cue(r"\b(?:classified|identified|labell?ed|coded|scored|rated|recogni[sz]ed|categori[sz]ed) as\b[^.;]*,[^.;]*$", I, (" as ",))
 GOES_ON_WITH = Cue(r"[^.;]{0,90},\s[^.;]{0,20}?\b(?:\d|one|two|three|four|five|six|seven|eight|nine|ten|none|only|half|most)", I)
 HOLDS = Cue(r"\b(?:contain|compris|includ|hold|cover|represent|span|yield|giv|gave|produc)\w*\s*(?:a total of|in total|about|over|around|only)?[\s$]*$", I)
 LEFT = Cue(r"\b(?:resulting|remaining|final|filtered|cleaned|analytic(?:al)?)\s+(?:\w+\s+){1,3}(?:contain|compris|consist|includ|ha[sd]|hold)\w*\b[^.;]{0,40}$|\b(?:resulting|remaining|final|analytic(?:al)?)\s+(?:[a-z]+\s+)?samples?(?:\s+sizes?)?\s+(?:was|were|of|is|are)\b[^.;]{0,40}$", I)

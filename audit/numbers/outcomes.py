@@ -174,6 +174,8 @@ def is_whole(sight: Sight) -> object:
     """The whole of which a sentence goes on to tell a part, and the part: `Of the 57 studies, 44 had ...`."""
     if not sight.integer or not sight.prose:
         return False
+    if cues.SORTED_AS.match(sight.after) and cues.SORTED.search(sight.lead):
+        return True
     if (sight.literal.percent and cues.SHARED_OUT.match(sight.after)) or (cues.OF_THESE.search(sight.lead) and cues.FARED.match(sight.after)):
         return True
     return (cues.WHOLE.match(sight.lead + "|") and cues.GOES_ON_WITH.match(sight.after)) or cues.PART.match(sight.lead + "|") or cues.OF_WHOM.search(sight.before)
