@@ -65,11 +65,18 @@ def is_alternative(sight: Sight) -> object:
     return re.search(r"\d,\s*\d+,?\s+or\s$", before)
 
 
+def is_gone_about(sight: Sight) -> object:
+    """How many things a procedure is run on, makes, or takes at a time."""
+    if choices.PUT_TO.match(sight.after) or is_alternative(sight):
+        return True
+    return choices.TO_DERIVE.search(sight.lead) and not cues.PHYSICAL.match(sight.after)
+
+
 def is_arranged(sight: Sight) -> object:
     """What a rule of the procedure asks for, or a value is multiplied by: `should be at least 5`, `multiplied by 1.4`."""
     if not sight.prose or in_table(sight):
         return False
-    if choices.PROCEEDS.search(sight.lead) or (sight.integer and (choices.PUT_TO.match(sight.after) or is_alternative(sight))):
+    if choices.PROCEEDS.search(sight.lead) or (sight.integer and is_gone_about(sight)):
         return True
     if choices.SET_TO.search(sight.lead) or choices.GIVEN.search(sight.lead) or choices.PARAMETERS_ARE.search(sight.lead):
         return True
