@@ -7,16 +7,17 @@ import re
 from audit.numbers.cues import UNIT, Cue, I
 
 CONFIDENCE = Cue(
-    r"[\s\u00a0}\])-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|prediction intervals?|C(?:r)?Is?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
+    r"[\s\u00a0}\])-]*(?:(?:bootstrap|simultaneous|highest|bayesian|wilson|exact|upper|lower|two-sided)\s+)*(?:confidence|credible|bands?\b|intervals?\b|credibility|(?:prediction|forecasts?|tolerance|uncertainty) intervals?|C(?:r)?I(?:s(?!-))?\b|C\.?L\.?(?![A-Za-z])|HDI|HPD|significance|level\b|power\b|(?:st|nd|rd|th)?[\s-]*(?:percentiles?|quantiles?|deciles?|quartiles?|centur(?:y|ies)|edition|-?fold cross|floor))",
     I,
 )
-PERCENTILES = Cue(r"(?:th|st|nd|rd)?[\s$]*(?:--?|\u2013|to|and)[\s$]*\d+(?:th|st|nd|rd)?[\s\u00a0-]+(?:percentiles?|quantiles?)\b", I)
+LEVELS = Cue(r"\b(?:confidence|credible|credibility|prediction)\s+(?:intervals?|levels?|bands?)\s*\(\s*(?:(?:e\.g\.|i\.e\.|here|for example),?\s*|[$]?[<>≤≥]\s*)[$]?$", I, ("confidence", "credib", "prediction"))
+PERCENTILES = Cue(r"(?:th|st|nd|rd)?[\s$]*(?:--?|\u2013|to|and)[\s$]*\d+(?:th|st|nd|rd)?[\s\u00a0-]+(?:percentiles?|quantiles?|deciles?|quintiles?|quartiles?)\b", I)
 LINK = r"(?:of|=|is|was|were|are|at|set to|fixed at|to|:|,|\(|between|from)"
 CERTAIN_DESIGN = Cue(
     r"\b(?:learning[ -]rates?|batch(?:es)?(?: size)?s?|weight decay|momentum|discount factors?|replay buffer(?: size)?|decay rates?|time ?steps?|(?:prior|cut-?off) (?:mean|variance|frequency|radius|energy)|drop-?out(?: rate| probability)?|significance level|(?<!'s )(?<!'s \\)alpha(?=\s*(?:=|of|level|was|is|at|set))|chance(?: level| performance)?|seeds?|warm-?up|hidden (?:size|dimension|width)|"
     r"embedding (?:size|dimension)|context (?:length|window|size)|vocabulary(?: size)?|sequence length|mini-?batch(?:es)?(?: size)?|window size|patience|gradient clipping|clip(?:ping)?(?: norm| value)?|clipped|"
     r"sampling rate|frame rate|temperature parameter|regulari[sz]ation|label smoothing|hyper-?parameters?|step size|bin(?: width| size)s?|effect size of interest|power to detect [a-z ]{0,40}|minimum detectable [a-z ]{0,30}|"
-    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell|waiting?|hold(?:ing)?) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
+    rf"top-\$?[pk]\$?|excitation|in (?:blocks|groups|batches|pairs|steps|increments) of|sparsity(?: level| ratio)?|(?:pruning|masking|sampling|mixing|split) (?:ratio|rate)|noise levels?|(?<!-)dos(?:es?|age)|(?:exposure|integration|acquisition|shutter|dwell|waiting?|hold(?:ing)?) times?|with probability|age (?:interval|group|range|band|class)s?|sample size|target sizes?|bounds|equivalence range|number of (?:layers|heads|epochs|iterations|neurons|units|clusters|trees|bins|folds|workers)(?: from)?|wavelength|magnification|kernel(?: size)?|stride|padding|beam(?: size| width)|pre-?specified)\s*(?:size|value|rate)?s?\s*{LINK}*\s*(?:{LINK}\s*)*(?:about|approximately|exactly|only|the)?\s*[$\u00a3\u20ac~≈]?\s*$",
     I,
 )  # fmt: skip
 LINKED_DESIGN = Cue(
@@ -48,6 +49,29 @@ ORDINAL = Cue(
     r"(?:st|nd|rd|th)[\s-]+(?:cycle|epoch|step|iteration|day|week|month|year|layer|block|grade|order|author|row|column|trial|fold|run|generation|session|visit|hour|minute|nearest|floor|power)\b"
 )
 OF_QUANTILES = Cue(r"(?:st|nd|rd|th)\b[^.;]{0,40}\d(?:st|nd|rd|th)\s+(?:percentiles?|quantiles?|deciles?)\b", I)
+THREE = Cue(rf"[\s$]*(?:,[\s$]*\d+0?[\s$]*){{1,4}},?\s+(?:and|or)[\s$]*\d+[\s\u2009\u00a0$]*{UNIT}(?![A-Za-z])")
+RESPECTIVELY = Cue(r"\brespectively\b|\bfound\b|\bmeasured\b", I)
+WE_SELECT = Cue(r"\bwe\s+(?:then\s+|also\s+|further\s+|therefore\s+|initially\s+)*(?:search for|select|exclude|require|restrict|keep|retain|discard|cut|cross-match|query|reject|mask)(?:e?d)?\b", I, ("we ",))
+CLASS_OF = Cue(r"\b(?:low|lower|medium|moderate|high|higher|small|large|young|younger|old|older|short|long|heavy|light|mild|severe|normal|deficien\w+|an[a]?emia|obes\w+|overweight|underweight)(?:-[a-z]+)?(?:\s+[a-z]+)?\s*\((?:[a-z]+\s+)?\$?\s*(?:[<>≤≥]\s*\$?\s*)?(?:\d+(?:\.\d+)?\s*(?:--?|\u2013|to)\s*)?$", I, ("(",))
+CLASS_UNIT = Cue(r"(?:\s*(?:--?|\u2013|to)\s*\d+(?:\.\d+)?)?[\s\u2009\u00a0$~]*(?:\\?[A-Za-zμµ$]+(?:/[A-Za-z]+)?)[^()%=;]{0,16}\)", I)
+"""What a class spans, in parentheses behind its name, with its unit: `low income (< 1.3 PIR)`."""
+HAVE_LESS = Cue(r"\b(?:that|which|who)\s+ha(?:ve|s|d)\s*\$?[<>≤≥]\s*\$?$|\b(?:rates?|thresholds?|levels?|fdr|fwer)\)?\s*(?:of\s*)?\$?[≤<]\s*\$?$|\bvalues?\$?\s*\$?≤\s*\$?$", I)
+BARE_INTERVAL = Cue(r"[\s\u00a0]+(?:intervals?|bands?)\b")
+OF_DRAWS = Cue(r"\s+of\s+(?:the\s+|all\s+)?(?:posterior\s+|monte carlo\s+|bootstrap\s+)?(?:samples|draws|probability mass|realizations)\s+(?:have|lie|fall|are)\b", I)
+WITH_SIGN = Cue(r"\b(?:with|having)\s+(?:an?\s+)?(?:[a-z]+\s+){1,3}\$?[<>≤≥]\s*\$?$", I)
+SAMPLE_CONSISTS = Cue(r"(?<!final )(?<!resulting )(?<!analytic )(?<!remaining )\bsamples?\s+(?:consist(?:s|ed)?|compris(?:es|ed|e)|includ(?:es|ed|e))\s+(?:of\s+)?[$]?$", I, ("sample",))
+KEEPS_P = Cue(r"(?<![\w-])p\$?\s+(?:below|above|under)\s*\$?$", I)
+FAR_FROM = Cue(r"\b(?:when|whenever|if)\b[^,;:.]{0,50}\b(?:is|are)\s+(?:far|close|near|away)\s+(?:from|to)\s*\$?$", I, ("far", "close", "near", "away"))
+AT_WHICH = Cue(r"\b(?:at|for|above|below) which\s+(?:about\s+)?$", I, ("which",))
+RESAMPLED = Cue(r"\b(?:permut\w+|resampl\w+|bootstrap\w*|simulat\w+|dr[ae]wn?|randomly|reassign\w*|shuffl\w+|re-?estimat\w+|repeat\w*)\b", I)
+TIMES = Cue(r"\s+times\b(?!\s+(?:more|less|higher|lower|faster|slower|larger|smaller|greater|as|the|better|worse))")
+SAME = Cue(r"\bthe same\s+[$]?$|\b(?:balanced|random|independent|stratified|representative|convenience|fixed)\s+(?:sub-?)?samples?\s+of\s+(?:\d[\d,.]*\s+[\w-]+\s+and\s+)?[$]?$", I, ("same", "sample"))
+ANALYSIS_OF = Cue(r"\b(?:analysis|survey|study|review|comparison)\s+of\s+(?:over|more than|about|nearly|some|around)\s+[$]?$", I, (" of ",))
+THE = Cue(r"\b(?:the|these|our|all|each of the)\s+\$?[≈~]?\$?$", I)
+LOOKED_AT = Cue(r"[\s$]+(?:(?!of\b|in\b|that\b|with\b|who\b)[\w-]+\s+){0,2}[a-z]+s\s+(?:tested|considered|examined|analy[sz]ed|studied|surveyed|evaluated|modell?ed|sampled|simulated)\b(?!\s+(?:positive|negative|by\b))|[\s$]+(?:analy[sz]ed|tested|studied|considered|examined|surveyed|simulated|sampled|modell?ed)\s+[a-z]+s\b", I)
+LINE_AT = Cue(r"\s+(?:reference\s+)?(?:lines?|contours?|marks?)\b")
+RANKED_BY = Cue(r"\s+(?:[\w-]+\s+){0,3}(?:by|according|ranked|ordered|most)\b")
+PARITY = Cue(r"(?::1)?\s+(?:relation(?:ship)?|correspondence|line|mapping|match(?:ing)?|diagonal|randomi[sz]ation|allocation)\b")
 PRODUCT = Cue(r"\s*(?:(?:[A-Za-zμµ]{1,2}|micron|px|pixels?)\s*|\^?°\s*\u200b?\s*)?[×x*]\s*(?!10\s*\^)\d|\s*[- ]by[- ]\d|\s*\\times\s*\d")
 FACTOR = Cue(r"\d[\s$]*(?:[A-Za-zμµ]{1,2}|micron|px|pixels?|\^?°\u200b?)?[\s$]*(?:[×x*]|[- ]by[- ])[\s$]*$")
 SELECTS = Cue(r"[^.;]{0,60}\b(?:were|are|was|is)\s+(?:not\s+|\w+ly\s+)?(?:dropped|excluded|ignored|removed|discarded|kept|retained|selected|inspected|considered|masked|included|rejected|accepted|flagged)\b", I)
@@ -66,8 +90,8 @@ OF_CONSTANT = Cue(r"[\s\u00a0$-]+(?:(?:in|as|for)\s+(?:the\s+)?)?(?:learning[ -]
 AGED = Cue(r"\b(?:children|infants|adults|patients|participants|women|men|people|subjects|students|individuals|those|persons)\s+(?:aged\s+)?(?:less|more|older|younger|under|over|above|below|at least|between)(?:\s+than)?\s*$", I)
 AGE = Cue(r"(?:\s*(?:and|to|--?|\u2013)\s*\d+)?[\s\u00a0-]*(?:years?|months?|yrs?|weeks?|days?)\b", I)
 PLACE = Cue(r"\b(?:lat|long?|latitude|longitude)\.?\s*[=:]\s*[-\u2212+]?$", I)
-OF_SCALE = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+)?[\s$]*(?:-\s?point\s+|\s)(?:likert\s+|rating\s+|response\s+)?scales?\b", I)
-SCALED = Cue(r"\b(?:scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
+OF_SCALE = Cue(r"[\s$]*(?:--?|\u2013)[\s$]*\d{1,2}[\s$]+(?:[a-z]+\s)?(?:scores?|ratings?)\b|(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+)?[\s$]*(?:-\s?point\s+|\s)(?:likert\s+|rating\s+|response\s+)?scales?\b", I)
+SCALED = Cue(r"\b(?:(?:score|scores|possible|theoretical|response) rang(?:e|es|ing)\s*(?:of|from|is|:)?\s*(?:\d+\s*(?:to|--?|\u2013|and))?|scales? (?:of|from)\s*(?:\d+\s*(?:to|--?|\u2013|and))?|(?:scored|rated) (?:from|between)\s*(?:\d+\s*(?:to|and))?|in units of)\s*$", I)
 COPULA = Cue(r"\b(?:is|was|are|were)\s+(?:about\s+|only\s+)?[~$≈]?\d", I)
 """A statement of what a quantity is."""
 PASSIVE = Cue(
@@ -107,7 +131,7 @@ POINT_IN_TIME = Cue(r"(?:\s*(?:,|and|or|to|--?|\u2013)\s*\d+)*[\s\u00a0-]*(?:hou
 FRONTED = Cue(r"^\W*(?:At|Under|Using|After|Within|Beyond|Until)\b(?:(?!\b(?:the|is|was|are|were|reach\w*|mean|median|average)\b)[^,;:.\d]){0,60}$|(?:[;:(]|,\s+(?:and|but|while))\s*at\s+(?:an?\s+)?(?:[A-Za-z]+\s+){0,2}\$?$|^\W*With\s+an?\s+[^,;:.]{0,50}\bof\s*$")
 """A condition that stands before the sentence it belongs to."""
 SIZED = Cue(rf"[\s\u2009\u00a0-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:thick|wide|long|high|deep|tall|apart|in (?:diameter|length|width|height|thickness|depth|size|radius))\b")
-LEGEND = Cue(r"\b(?:lines?|bars?|bands?|contours?)\b[^.;\d]{0,40}\b(?:mark|show|indicate|represent|denote|delimit)\b[^.;]{0,12}±\s*$|\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
+LEGEND = Cue(r"\b(?:lines?|bars?|bands?|contours?)\b[^.;\d]{0,40}\b(?:mark|show|indicate|represent|denote|delimit)\b[^.;]{0,12}±\s*$|(?:\*|\u2020|\u2021|\\d?dagger)[\s}$)]*[a-z]{1,3}[\s$]*[<>≤≥][\s$]*$|\b(?:bars?|shad\w+|bands?|whiskers?|boxes|lines?)\s+(?:show|indicate|represent|denote|are|mark)s?\s*[$±\s]*$", I)
 SHADED = Cue(r"\s*(?:SDs?|SEs?|SEM|s\.?\s?[de]\.?(?:m\.?)?|standard (?:deviations?|errors?)|sigma|\\sigma|σ)(?![A-Za-z])", I)
 BAND = Cue(r"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0]*[kMG]?Hz\s*\)")
 ZONE = Cue(r"\b(?:band|bin|shell|layer|zone|segment|window|stratum|quartile|tertile|quintile|grade|category|baseline)s?\s*\([\s$]*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", I, ("(",))
@@ -142,17 +166,17 @@ BOUND_SIGN = Cue(r"(?:^|[\s(,])(?:i\.e\.,\s*)?\$?\s*(?P<sign>[<>≤≥])\s*\$?\s
 IF_BOUND = Cue(r"\bwhere\b[^.,;:]{0,60}\b(?:falls?|drops?|rises?|exceeds?)(?:\s+(?:below|above|to|under|over))?\s*[$~≈]?$|\b(?:probabilit(?:y|ies)|chances?|likelihood)\s+(?:of|for|to|that)\s+(?:[a-z]+\s+){0,4}(?:exceed\w*|surpass\w*|reach\w*|above|below)\s*[$~≈]?$|\b(?:if|whenever|unless|until)\b[^.,;:]{0,60}\b(?:below|above|under|over|than|least|most|exceed\w*|within|reach\w*|drops?|falls?|off by)(?: to)?\s*[$~≈]?$", I, ("if ", "where", "unless", "until", "probab", "chance", "likelihood"))
 DEFINES_BOUND = Cue(r"\bwhose\b[^.;]{0,70}\bat (?:least|most)\s*[$]?$|\bdefin(?:e|es|ed|ing)\b[^.;]{0,120}\b(?:more|less|fewer|greater|larger|smaller|higher|lower|least|most|above|below|over|within|exceeding)(?: than)?\s*[$~≈]?$", I, ("defin", "whose"))
 MUST = Cue(r"\b(?:should|must|shall|will (?:be|observe|use|collect|recruit|include|cover|measure|take|receive|run|last|consist)|needs? to be|ha(?:s|ve|d) to be)\b(?![^.;]{0,40}\b(?:found|observ|noted|mention)\w*)[^.;,]{0,60}$", I, ("should", "must", "shall", "need", "have", "has", "had", "will"))
-MULTIPLIED = Cue(r"\b(?:multipl(?:y|ies|ied|ying)|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I, (" by", " with"))
+MULTIPLIED = Cue(r"\b(?:multipl(?:y|ies|ied|ying)|divid\w+|rescal\w+|downscal\w+|upscal\w+|scaled|weighted|inflated|downsampl\w+|oversampl\w+|upsampl\w+|buffered|dilated|eroded|padded|cropped)\b[^.;]{0,40}\b(?:by|with)\s+(?:a\s+)?(?:(?:factors?|constants?|values?|weights?)\s+(?:of\s+)?)?[$~≈]?$", I, (" by", " with"))
 OFFERED = Cue(r"\b(?:earn|win|receive|be paid|get|lose)\w*\s+(?:an?\s+)?(?:additional\s+|extra\s+)?(?:bonus|reward|payment|payoff|fee|prize)?\s*(?:of\s+)?\\?[$£€]?\s*$", I, ("earn", "win", "receive", "paid", "get", "lose"))
 REWARD = Cue(r"\b(?:bonus|reward|payment|payoff|fee|prize|cents?|dollars?|euros?|credits|pounds)\b|[£€]|\\[$]", I)
 SHARED_OUT = Cue(
     r"[\s\u00a0$]*(?:\([^()]{0,18}\)\s*)?(?:of\s+(?:[\w-]+\s+){1,5})?(?:(?:is|are|was|were)\s+)?(?:randomly\s+)?(?:(?:split|used|held|reserved|saved|assigned|allocated|withheld|kept|set aside|drawn|sampled|chosen|selected|masked|hidden|served?)\b|(?:to|for|as)\s+(?:the\s+)?(?:validation|test\w*|train\w*|development|calibration|evaluation)\b)",
     I,
 )  # fmt: skip
-RANDOM_PART = Cue(r"[\s\u00a0$]+(?:random\s+(?:sub-?)?samples?|sub-?samples?|hold-?outs?|validation splits?|test splits?)\b(?!\s+(?:was|were|had|showed|responded))", I)
+RANDOM_PART = Cue(r"[\s\u00a0$]+(?:(?:random\s+)?(?:sub-?)?samples?|sub-?samples?|hold-?outs?|validation splits?|test splits?)\b(?!\s+(?:was|were|had|showed|responded))", I)
 APPLIED_TO = Cue(r"\b(?:(?:delivered|applied|presented|given|shown|trained|fitted|tuned)\s+(?:on|to|in)|(?:we|then|here|and)\s+(?:randomly\s+)?(?:censor|mask|hide|hold out|withh[eo]ld|sample|subsample|drop|remove|keep|retain|select|prune|assign|corrupt)(?:e?d)?|keeping|masking|pruning|holding out|withholding)\s+(?:only\s+|the\s+(?:first|last|top|bottom)\s+)?\$?$|\b(?:the|using|taking|instead of the)\s+(?:first|last|top|bottom|remaining)\s+\$?$", I)
 PROBABILITY = Cue(r"[\s\u00a0$]*(?:probability|chance|likelihood)\s+(?:that|of|to)\b", I)
-DISTRIBUTION = Cue(r"\b(?:distributions?|gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I, ("distribution", "gaussian", "normal", "prior", "noise", "exponential", "uniform", "poisson"))
+DISTRIBUTION = Cue(r"\b(?:(?:gaussians?|normals?|priors?|noise|log-?normal|exponential|uniform|poisson)\b[^.;]{0,70}|distributions?\b(?:(?!\b(?:has|had|have|shows?|showed)\b)[^.;]){0,70})\b(?:mean|standard deviation|variance|sd|std|rate|scale|shape|location|width|half-life)\s+(?:of|=|parameter)?\s*[$≈~]?$", I, ("distribution", "gaussian", "normal", "prior", "noise", "exponential", "uniform", "poisson"))
 SET_NOUN = Cue(
     rf"\b(?:bandwidths?|time ?(?:frames?|windows?)|windows?(?: (?:length|size|width)s?)?|(?:grid |mesh |time |sampling )spacing|sampling intervals?|horizons?|wait(?:ing)? times?|time-?outs?|duty cycles?|(?:step )?increments?|smearing|"
     rf"(?:conversion|correction|scaling|safety|calibration|dilution|weighting|damping|penalty) (?:factor|value|term|constant|weight)s?|correction value|relaxation (?:time ?scale|time)s?|change sizes?|settling period|delay period|(?:time-averaged )?power per \w+|field of view|lags?|cut|pass energy|k-points?|supercell|ph(?: value)?)"
@@ -172,6 +196,13 @@ THEREBY_COUNTED = Cue(r"\b(?:yielding|resulting in|giving|leaving|producing)\b(?
 COUNTED_OUT = Cue(r"\b(?:contain(?:s|ed|ing)?|compris\w+|into|across|consumes?|is|was|are|were|be|of|only|total|than|by|to|there (?:are|were|was|is)|and|,|ha[sd]|have)\s*(?:about|approximately|around|roughly|only|nearly|almost|just|over|under)?\s*[$~≈(]*$|\[\s*$|[(]$", I)
 TOLD_APART = Cue(r"[\s$]*(?:\(\d|of (?:\d|the|these|those|them|all|our)\b|out of|%|[\s,]+\]|\]|were\b|was\b|had\b|did\b|have\b)", I)
 SET_TO = Cue(r"\b(?:fixed|set|held|kept)(?: in advance| beforehand| a priori)? (?:at|to)\s+(?:about\s+)?[$~≈]?$|\b(?:is|are|was|were|be|been|being|and|we|,)\s+(?:\w+ly\s+)?(?:set|fixed|chosen|assumed|taken|initiali[sz]ed|kept|held|restricted|limited|capped|tuned|defaulted)\s+(?:to\s+be|to|at|as)\s+(?:about|approximately)?\s*[$~≈]?$", I, (" to", " at", " as"))
+PROCEEDS = Cue(r"\buntil (?:reaching|it (?:reaches|reached)|there (?:are|were))\s+(?:an?\s+)?(?:total of\s+|at least\s+|about\s+)?[$]?$|\bappl(?:y|ied|ies) an? (?:[a-z-]+\s){0,3}(?:ratio|rate|factor|level|threshold|cut-?off|penalty|weight) of [$~]?$|\brequirements? (?:of|that)\b[^.;]{0,60}\bat least [$]?$|\b(?:restrict|limit|fix|perform|repeat|use|using|ran|run)(?:e?d|s|ing)?\b[^.;]{0,60}(?:[\s{$]|\\mathcal)(?!p[\s$}])[A-Za-z][}$]*\s*=\s*$|\bwe (?:then\s|also\s)?(?:applied|apply|ran|run|evaluated|tested)\b[^.;,\d]{0,90}\b(?:to|on)\s(?:the\s|all\s)?[$]?$", I, ("until", "appl", "requirement", "=", " to ", "we "))
+TO_DERIVE = Cue(r"\b(?:performed|used|applied|run|computed)\b[^.;]{0,60}\bto (?:derive|obtain|extract|generate|construct)\s(?:the\s)?[$]?$", I, (" to ",))
+PUT_TO = Cue(r"[\s\u00a0$]+(?:[a-z-]+\s){0,2}[a-z-]+s (?:(?:were\s)?(?:divided|split|distributed|shared)\s(?:evenly|equally|randomly)\b|at a time\b|(?:for|on|over|with) which we (?:then\s)?(?:ran|run|tested|trained|simulated|computed|evaluated|repeated)\b)", I)
+OR_AFTER = Cue(r"(?:,\s*\d+)+,?\s+or\s+\d+\b(?!\.\d)|,\s+or\s+\d+\b(?!\.\d)")
+OR_BEFORE = Cue(r"\d,\s*(?:or\s)?$")
+"""Whole numbers of which one is taken at a time: `2, 4, 8 or 16 layers`."""
+"""What a procedure goes on to reach or asks for, and how many things it is run on: `until reaching 760 samples`, `2 columns at a time`."""
 GIVEN = Cue(r"(?:^|[,;:(]|\bwith)\s*given\s+(?:that\s+)?(?:the|an?|our)\b[^,;:]{0,70}$", I, ("given",))
 PARAMETERS_ARE = Cue(r"(?:\b(?:selected|chosen|tested|considered|examined|compared|swept)\s+(?:are|were)(?!\s+(?:\w+ly\s+)?(?:found|significant))(?=[\s$]*$|\s*:)|\b(?:parameters|settings|configurations?|values used)\s+(?:were|are|used)\b|parameters:|settings:)(?!\s+(?:estimated|found|fitted|derived|obtained|listed|given|shown))[^;:]{0,110}$", I, ("parameters", "settings", "configuration", "values used", " are", " were"))
 ENGAGED = Cue(r"\b(?:recruit(?:ed|ing)?|sampled|enrol(?:l)?(?:ed|ing)?|invit(?:ed|ing)|hir(?:ed|ing)|survey(?:ed|ing)|interview(?:ed|ing)|split(?:ting)? [a-z ]{0,40}into|divid(?:ed|ing) [a-z ]{0,40}into|partition(?:ed|ing)? [a-z ]{0,40}into)\s+(?:a (?:total|sample) of\s+)?(?:\d[\d,.]*\s*(?:,\s*and|,|and)\s+)*[$~≈]?$", I)
@@ -197,12 +228,12 @@ FOR_A_REASON = Cue(r"[\s\u00a0$]*(?:[\w-]+\s+){1,3}(?:with|without|due|because|t
 PEAKS_AT = Cue(r"\b(?:peak\w*|correlat\w+|maxim\w+|minim\w+|strongest|largest|highest|lowest|f[oi]und|occur\w*|appear\w*|emerg\w*|revealed|located|detected)\s+(?:\w+\s+)?at\s+\w+[\s$]*(?:\d+\s*(?:,|and|or|to|--?|\u2013)\s*)*$", I)
 ASSIGNED_WORD = re.compile(r"(?<![A-Za-z\\])[a-z][\w\u2010-]{2,}\)?\s*=\s*\$?[-\u2212]?\d")
 """A word, not a symbol, with its value: three of them in a sentence list settings."""
-NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
+NAMED_ASSIGNMENT = Cue(r"(?:^|[\s(,;])(?!(?:mean|median|sd|min|max|mode|range|total|count|sum|score|average|error|rate|loss|acc\w*|corr\w*|dim|deviation|variance|slope|intercept|interval|coverage|ratio|auc|rmse|mae|kappa|odds|diff\w*|effect|power|range|size)\b)[a-z][a-z_-]+(?<!min)(?<!max)(?<!mean)\s?=\s?[\[({]?$")
 SUSPENDED = Cue(r"-[a-z]+\s+(?:thresholds?|cut-?offs?|limits?|windows?|rules?|minimum|maximum)\b|-(?:,|\s+(?:and|or|to)\b)|-[a-z]+\s+(?:cases?|variants?|models?|designs?|configurations?|groups?|settings?|conditions?)\b")
 VARIED = Cue(r"\b(?:we|is|are|was|were|and|by)\s+(?:vary|var(?:ied|ying)|sweep|swept|sweeping|modify|modified|modifying|changing|tun(?:e|ed|ing)|grid-?search\w*)\b[^.;]{0,120}$", I, ("var", "swe", "modif", "changing", "tun", "grid"))
 SAMPLED_FROM = Cue(r"\b(?:sampled|drawn|uniform\w*|at random|randomly|chosen|selected|picked|consider(?:ed)?|restrict(?:ed)?|constrain(?:ed)?)\b[^.;\d]{0,60}\b(?:interval|range|from|between|in|over|set|values?)\b[^.;\d]{0,12}[\[{]\s*(?:[-\u2212]?\d[\d.]*\s*,\s*)*$", I, ("sampled", "drawn", "uniform", "random", "chosen", "selected", "picked", "consider", "restrict", "constrain"))
 HYPHEN_UNIT = Cue(rf"-{UNIT}(?![A-Za-z])[\s\u00a0]+(?=[A-Za-z])")
-SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$-]*{UNIT}(?![A-Za-z])[\s\u00a0-]+(?:grid|windows?|intervals?|bins?|cadence|steps?|horizons?|time-?outs?|blocks?|epochs?|period|delay|pulses?|buffer|cell size|mesh|resolution|sampling|exposures?|filter|cut-?off|onwards?)\b")
+SET_AFTER = Cue(rf"(?:[\s$]*(?:--?|\u2013|to)[\s$]*\d+(?:\.\d+)?)?[\s\u2009\u00a0$-]*(?:{UNIT}|[kKMG]?bp|[kM]b)(?![A-Za-z])[\s\u00a0-]+(?:grid|loc(?:us|i)|flanks?|flanking|windows?|intervals?|bins?|cadence|steps?|horizons?|time-?outs?|blocks?|epochs?|period|delay|pulses?|buffer|cell size|mesh|resolution|sampling|exposures?|filter|cut-?off|onwards?)\b")
 """A measure before a noun that somebody sets, whatever the sentence tells."""
 EFFECT_LABEL = Cue(r"[\s$]*\((?:very )?(?:small|medium|large|weak|strong|moderate|negligible|trivial|low|high)\)", I)
 CAN_BE = Cue(r"\b(?:can|may)\s+(?:only\s+)?(?:be|take)\s+(?:set to\s+|one of\s+|either\s+|the values?\s+)?[$\\{\[(]*\s*$|\btak(?:es?|ing)\s+(?:the\s+|on\s+)?values?(?:\s+(?:in|of|from))?\s*[$\\{\[(]*\s*$", I, ("can", "may", "value"))
@@ -225,9 +256,10 @@ EITHER = Cue(r"\b(?:being|is|are|was|were|takes?|equals?)\s+either\s+[$]?$|\beit
 GROUP_OF = Cue(r"\b(?:on|from|using|in|across|over|with|for|evaluat\w+|analy[sz]\w+|stud(?:y|ied)|test(?:ed)?|to)\s+(?:an?|the|our|this)\s+(?:[\w-]+\s+){0,2}(?:group|set|panel|collection|cohort|sample|pool|series|library|corpus|simulation)\s+of\s+(?:\d[\d,.]*\s+[\w-]+\s+and\s+)?[$]?$|^\W*(?:starting|beginning)\s+(?:with|from)\s+[$]?$", I, (" of", "starting", "beginning"))
 RECRUITED = Cue(r"[\s\u00a0$]+(?:(?:[\w-]+\s+){0,2}(?:participants|patients|subjects|respondents|people|individuals|children|adults|students|volunteers|workers|users|households)\s+(?:were|was)\s+(?:\w+ly\s+)?(?:recruited|enrol\w+|invited|randomi[sz]ed|hired)\b|(?:(?:of whom|were)\s+)?(?:randomly\s+)?(?:assigned|allocated|randomi[sz]ed)\s+to\b)", I)
 PER_CELL = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?[a-z]+s\s+per\s+(?:role|treatment|condition|group|arm|cell|class|block|session|batch|level|category)\b", I)
-ALL_OF = Cue(r"(?:^|\W)(?<!contains )(?<!contain )(?<!includes )(?<!include )all\s+(?:the\s+|our\s+|these\s+)?[$]?$", I, ("all",))
+ALL_OF = Cue(r"(?:^|\W)(?<!contains )(?<!contain )(?<!includes )(?<!include )all\s+(?:the\s+|our\s+|these\s+)?[$]?$|\b(?:full|whole|entire|complete)\s+set\s+of\s+[$]?$", I, ("all", "set of"))
+SPREAD_TOLD = Cue(r"[^.;(]{0,40}\((?:SD|s\.d\.|range|IQR|±)\b", I)
 MEAN_OF_MANY = Cue(r"\b(?:(?:the|are|is|as)\s+(?:mean|average|median|sum)|averag(?:e|ed|ing))\s+of\s+(?:the\s+)?[$]?$", I, (" of",))
-MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,2}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
+MANY = Cue(r"[\s\u00a0$]+(?!(?:hours|minutes|seconds|days|weeks|months|years|points|steps|times|percent|units|lines|words|visits|errors|items)\b)(?:[\w-]+\s+){0,3}(?:\$[^$]{1,12}\$\s+)?[A-Za-z]+s\b", I)
 """Over how many things a mean was taken, not a mean that was found: `the average of 10 networks`."""
 SPLIT_ITEMS = Cue(r"[\s\u00a0$]+(?:[\w-]+\s+)?(?:training|validation|test|testing|held-out|calibration)\s+(?:data|examples?|samples?|points|images|pairs|instances|sequences|sets?|cases|items|subjects|records|observations|documents)\b", I)
 SPLIT_LEAD = Cue(r"(?:split|splits|into):\s*$|\b(?:with|using|on|the|has|have|for|of|contains?|an?|each|from|and)\s+(?:\d[\d,.]*\s*(?:,|and|or|to)\s*)*(?:and\s+|or\s+)?[$]?$", I)

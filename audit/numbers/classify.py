@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal as Choice
 
-from audit.numbers import conduct, cues, design, outcomes, references
+from audit.numbers import conduct, cues, design, formulas, outcomes, references
 from audit.numbers.literals import Literal
 from audit.numbers.quoting import is_attributed, is_quoted, is_quoted_statistic, is_quoted_value, is_told_of_others, own_beside_citation
 from audit.numbers.sight import Page, Sight
@@ -21,6 +21,11 @@ LISTED = re.compile(rf"[\s\u00a0$]*(?:(?P<unit>{cues.UNIT}|[kKMBG])(?![A-Za-z])[
 LEADING = re.compile(r"[\s$]*(?:,|,\s*and|,\s*or|and|or)[\s$]*")
 LISTED_BEFORE = frozenset({"attribute", "hyphenated", "protocol", "counted", "condition's name", "list"})
 NEXT_NAME = re.compile(r"\s*(?:,|and|,\s*and)\s+[A-Z][A-Za-z-]+[\s\u00a0]")
+PARTED = re.compile(r"[\s~$]+(?:[a-z-]+\s+)?[a-z-]+[;,]\s*(?:and\s+)?[\s$]*")
+OPENED = re.compile(r"[\s~]+[a-z-]+\s*\([\s$]*")
+FIRST_PART = re.compile(r"[\s~$]+(?:[a-z-]+\s+)?[a-z-]+(?<!ed)[;,]\s*(?:and\s+)?[\s$]*\d+[\s~$]+(?:[a-z-]+\s+)?[a-z-]+(?<!ed)\)")
+PART_END = re.compile(r"[\s~$]+(?:[a-z-]+\s+)?[a-z-]+\)")
+"""The parts of a number, in parentheses behind it: `40 trials (20 old; 20 new)`."""
 NEXT_VALUE = re.compile(r"[\s,$]*(?:and|or)?[\s$]*")
 OTHER_END = re.compile(r"\$?(?:--?|\u2013)\$?")
 FOUND = frozenset({"statistic", "spread", "found value"})
@@ -70,12 +75,12 @@ RULES: tuple[Rule, ...] = (
     Rule("planned", "design", "in a sentence on the sample that a test needs", design.is_planned),
     Rule("condition's name", "design", "names a condition", design.names_condition),
     Rule("statistic", "result", "the value of a test statistic", outcomes.is_statistic),
-    Rule("found range", "result", "the range of a symbol in a sentence about an outcome", outcomes.is_found_range),
+    Rule("found range", "result", "the range of a symbol in a sentence about an outcome, or an interval", lambda s: outcomes.is_found_range(s) or formulas.is_inner_interval(s)),
     Rule("came out", "result", "a number of cases that came out, or one of the values listed for a thing found", lambda s: outcomes.is_counted_out(s) or outcomes.is_direction(s)),
     Rule("dropped out", "result", "a number of cases that dropped out", design.is_lost),
     Rule("sample size", "design", "a size that was set", design.is_sample),
     Rule("quoted value", "reference", "a symbol's value, quoted beside a citation", is_quoted_value),
-    Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and outcomes.is_found_value(s)),
+    Rule("found value", "result", "a symbol's value in a sentence about an outcome", lambda s: not s.prose and (outcomes.is_found_value(s) or formulas.tells_found(s))),
     Rule("setting", "design", "a symbol's value", lambda s: not s.prose and s.literal.kind != "integer" and design.is_setting(s)),
     Rule("number as such", "mathematics", "a digit, a slope, a fraction or a factor as such", outcomes.is_as_such),
     Rule("formula", "mathematics", "a constant of a formula", lambda s: not s.prose),
@@ -180,10 +185,17 @@ def continue_list(text: str, last: Classified, given: Classified) -> Classified:
         return Classified(given.literal, "result", last.rule, last.why)
     if given.rule in ("quoted", "formula") and given.literal.kind == last.literal.kind == "decimal" and last.rule in FOUND and OTHER_END.fullmatch(text[last.literal.end : given.literal.start]):
         return Classified(given.literal, "result", last.rule, last.why)
-    if given.rule != "measured" or last.rule not in INHERITED or "main" not in (last.literal.stream, given.literal.stream):
-        return given
     between = text[last.literal.end : given.literal.start]
+    inherits = last.rule in INHERITED or (last.rule == "scale" and OTHER_END.fullmatch(between) is not None)
+    if given.rule != "measured" or not inherits or "main" not in (last.literal.stream, given.literal.stream):
+        return given
     if given.literal.percent and not last.literal.percent or (last.rule == "setting" and not given.literal.frame.math and between.strip(" $") == "to"):
+        return given
+    if PARTED.fullmatch(between) and text[max(0, last.literal.start - 3) : last.literal.start].rstrip("$ ").endswith("(") and PART_END.match(text[given.literal.end : given.literal.end + 40]):
+        return Classified(given.literal, "design", "list", "goes on a list of design constants")
+    if OPENED.fullmatch(between) and FIRST_PART.match(text[given.literal.end : given.literal.end + 80]):
+        return Classified(given.literal, "design", "list", "goes on a list of design constants")
+    if between.strip(" $") == "to" and given.literal.kind == "decimal" and last.literal.kind == "integer":
         return given
     listed = LISTED.fullmatch(between)
     if listed is None or (listed["unit"] and between.rstrip().endswith(",") and not cues.PHYSICAL.match(text[given.literal.end : given.literal.end + 12]) and not LETTER.match(text, given.literal.end)):

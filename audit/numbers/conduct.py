@@ -6,6 +6,7 @@ import re
 
 from audit.numbers import choices, cues
 from audit.numbers.design import LIST, is_chosen, is_lost, is_of_measured
+from audit.numbers.outcomes import is_level
 from audit.numbers.sight import Sight
 from audit.numbers.tables import in_table
 
@@ -25,6 +26,8 @@ def is_bound(sight: Sight) -> object:
     """A bound written with its sign, in no formula of its own: `aged $\\geq$18 years`, `(<50 vs. $\\geq$50 years)`."""
     if not sight.prose or in_table(sight) and not sight.frame.inside & {"caption", "footnote"}:
         return False
+    if is_class_bound(sight):
+        return True
     sign = choices.BOUND_SIGN.search(sight.before[-12:])
     if sign and sight.section == "result" and sight.literal.kind == "decimal" and not sight.plain_decimal:
         return False
@@ -39,10 +42,42 @@ def is_bound(sight: Sight) -> object:
     return choices.IF_BOUND.search(sight.lead) or choices.DEFINES_BOUND.search(sight.lead)
 
 
+def is_class_bound(sight: Sight) -> object:
+    """The bound of a class, of what is looked at, or of significance: `low income (< 1.3 PIR)`, `that have < 4 members`, `keep P below 0.05`."""
+    if choices.FAR_FROM.search(sight.lead) or (sight.integer or sight.plain_decimal or sight.literal.kind == "power") and choices.HAVE_LESS.search(sight.before[-40:]):
+        return True
+    if sight.literal.percent:
+        return choices.OF_DRAWS.match(sight.after)
+    if sight.before.rstrip(" $")[-1:] in "<≤" and sight.before and not sight.frame.math and cues.STATISTIC_TEXT.search(sight.before) and is_level(sight):
+        return True
+    if sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".001") and choices.KEEPS_P.search(sight.lead):
+        return True
+    if "caption" in sight.frame.inside and sight.plain_decimal and choices.WITH_SIGN.search(sight.before[-40:]):
+        return True
+    return choices.CLASS_OF.search(sight.before) and choices.CLASS_UNIT.match(sight.after)
+
+
+def is_alternative(sight: Sight) -> object:
+    """One of three whole numbers or more of which one is taken at a time."""
+    before, after = sight.before[-24:], sight.after
+    if choices.OR_AFTER.match(after):
+        return "or" in after[:24].split() and (after.count(",", 0, 24) > 1 or choices.OR_BEFORE.search(before))
+    return re.search(r"\d,\s*\d+,?\s+or\s$", before)
+
+
+def is_gone_about(sight: Sight) -> object:
+    """How many things a procedure is run on, makes, or takes at a time."""
+    if choices.PUT_TO.match(sight.after) or is_alternative(sight):
+        return True
+    return choices.TO_DERIVE.search(sight.lead) and not cues.PHYSICAL.match(sight.after)
+
+
 def is_arranged(sight: Sight) -> object:
     """What a rule of the procedure asks for, or a value is multiplied by: `should be at least 5`, `multiplied by 1.4`."""
     if not sight.prose or in_table(sight):
         return False
+    if choices.PROCEEDS.search(sight.lead) or (sight.integer and is_gone_about(sight)):
+        return True
     if choices.SET_TO.search(sight.lead) or choices.GIVEN.search(sight.lead) or choices.PARAMETERS_ARE.search(sight.lead):
         return True
     if choices.SAMPLED_FROM.search(sight.lead) or (choices.VARIED.search(sight.lead) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead))):
@@ -68,7 +103,15 @@ def is_gathered(sight: Sight) -> object:
     """How many things were brought together: `the average of 10 networks`, `with 400 training samples`, `data from 12 sites`."""
     if sight.literal.percent:
         return False
-    if choices.MEAN_OF_MANY.search(sight.lead) and sight.round and choices.MANY.match(sight.after):
+    if choices.THE.search(sight.lead) and choices.LOOKED_AT.match(sight.after):
+        return True
+    if choices.SAME.search(sight.lead) and choices.MANY.match(sight.after) or (sight.round and choices.ANALYSIS_OF.search(sight.lead)):
+        return True
+    if choices.SAMPLE_CONSISTS.search(sight.lead) and choices.CASES.match(sight.after):
+        return True
+    if sight.round and choices.TIMES.match(sight.after) and sight.says(choices.RESAMPLED):
+        return True
+    if choices.MEAN_OF_MANY.search(sight.lead) and sight.round and choices.MANY.match(sight.after) and not choices.SPREAD_TOLD.match(sight.after):
         return True
     if choices.SPLIT_LEAD.search(sight.lead) and choices.SPLIT_ITEMS.match(past_list(sight)):
         return True
@@ -110,7 +153,7 @@ def is_allotted(sight: Sight) -> object:
         return True
     if choices.SHARED_OUT.match(sight.after) and not choices.ASSERTED.search(sight.lead):
         return True
-    return choices.APPLIED_TO.search(sight.lead) or choices.PROBABILITY.match(sight.after)
+    return choices.AT_WHICH.search(sight.lead) or choices.APPLIED_TO.search(sight.lead) or choices.PROBABILITY.match(sight.after)
 
 
 def is_distributed(sight: Sight) -> object:
@@ -122,11 +165,13 @@ def is_protocol(sight: Sight) -> object:
     """The value of a noun that somebody sets, in a phrase: `a bandwidth of 180 days`, `wait time of 5 minutes`, `duration: 800 ms`."""
     if not sight.prose or in_table(sight):
         return False
-    if choices.SET_NOUN.search(sight.lead[-64:]) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
+    if choices.SET_NOUN.search(sight.lead[-64:]) and not (sight.literal.percent and sight.before.rstrip().endswith(",")) and not choices.ASSERTED.search(cues.NO_CLAIM.strip(sight.lead)):
         return True
     if not sight.literal.percent and (choices.SET_AFTER.match(sight.after) or (choices.HYPHEN_UNIT.match(sight.after) and not choices.CHANGE.match(sight.after))):
         return True
     if sight.round and choices.SWEPT.search(sight.lead[-48:]) and choices.SWEPT_UNIT.match(sight.unit) and not choices.CHANGES.search(sight.lead) and not choices.ASSERTED.search(sight.lead):
+        return True
+    if choices.THREE.match(sight.after) and sight.round and choices.SIZED_NOUN.search(sight.lead[-48:]) and not sight.says(choices.RESPECTIVELY):
         return True
     if sight.claims or sight.literal.percent or sight.section == "result" or not is_chosen(sight):
         return False

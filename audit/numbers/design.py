@@ -21,9 +21,9 @@ MIRROR_BEFORE = re.compile(r"[-\u2212][\s$]*(\d+(?:\.\d+)?)[\s$]*(?:and|to|,)[\s
 def is_confidence(sight: Sight) -> object:
     """`95 % CI`, a quantile, a fold."""
     value = parse_decimal(sight.literal.plain)
-    if sight.integer and choices.PERCENTILES.match(sight.after):
+    if (sight.integer and choices.PERCENTILES.match(sight.after)) or choices.LEVELS.search(sight.before[-48:]):
         return True
-    return choices.CONFIDENCE.match(sight.after) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
+    return choices.CONFIDENCE.match(sight.after) and (sight.literal.percent or not choices.BARE_INTERVAL.match(sight.after)) and (not sight.literal.percent or value is None or value >= 50 or re.match(r"\s*-?(?:level|signif)", sight.after))
 
 
 def is_sample(sight: Sight) -> object:
@@ -129,7 +129,7 @@ def is_criterion(sight: Sight) -> object:
     """A bound that was drawn: `with a support higher than 75 %`, `classified as minor (below 10 %)`."""
     if not sight.prose:
         return False
-    if sight.literal.percent and sight.integer and re.search(r"\btop\s*$", sight.before[-6:], re.I):
+    if sight.integer and re.search(r"\btop[\s-]*$", sight.before[-6:], re.I) and (sight.literal.percent or choices.RANKED_BY.match(sight.after)):
         return True
     if choices.CONSIDERED.match(sight.after) and re.search(r"\b(?:of|than|below|above|least)\s*$", sight.lead):
         return True
@@ -261,9 +261,9 @@ def is_attribute(sight: Sight) -> object:
 
 def is_legend(sight: Sight) -> object:
     """What bars and bands of a figure stand for; the band of frequencies in parentheses."""
-    if sight.literal.plain in ("1", "2") and "±" in sight.lead[-4:] and choices.SHADED.match(sight.after):
+    if sight.literal.plain in ("1", "2") and re.search(r"(?:±|\+/-)[\s$]*$", sight.lead[-6:]) and choices.SHADED.match(sight.after):
         return True
-    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)) or (choices.ZONE.search(sight.lead) and choices.ZONE_END.match(sight.after)))
+    return sight.prose and (choices.LEGEND.search(sight.lead) or (re.search(r"\bthe[\s$]*$", sight.before[-6:]) and choices.LINE_AT.match(sight.after)) or (re.search(r"[a-z]\s*\(\s*(?:\d+(?:\.\d+)?[\s$]*(?:--?|\u2013|to)[\s$]*)?$", sight.lead) and choices.BAND.match(sight.after)) or (choices.ZONE.search(sight.lead) and choices.ZONE_END.match(sight.after)))
 
 
 def is_cause(sight: Sight) -> object:
@@ -297,7 +297,7 @@ def is_multiple(sight: Sight) -> object:
 
 def is_proportion(sight: Sight) -> object:
     """A proportion such as 3:2 that nobody found."""
-    if not sight.integer or not sight.prose or sight.claims or re.search(r"\b(?:is|was|were|are)\s*$", sight.lead):
+    if not sight.integer or not sight.prose or (sight.claims and not choices.PARITY.match(sight.after)) or re.search(r"\b(?:is|was|were|are)\s*$", sight.lead):
         return False
     return re.match(r":\d", sight.after) or re.search(r"\d:$", sight.before)
 

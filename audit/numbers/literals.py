@@ -31,6 +31,7 @@ FORMULA_NUMBER = re.compile(rf"{HEAD}(?<!\d)(?P<body>{INTEGER}(?:[.]\d+)?|\d+[.{
 """In a formula a plain comma separates numbers: `[0,1]` are two."""
 
 SIUNITX = frozenset("num SI qty numrange SIrange qtyrange numlist SIlist qtylist ang tablenum".split())
+DAY_MONTH = re.compile(r"0[1-9]/(?:0[1-9]|1[0-2])|(?:[12]\d|3[01])/0[1-9]")
 SIMPLE = re.compile(r"(?:(?<![\w.])[-+\u2212])?(?:\d+(?:[.,]\d+)*|\.\d+)")
 
 UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
@@ -46,7 +47,7 @@ WORDS = re.compile(
     rf"\b(?:(?P<of>(?:none|all|both|neither|{CARDINAL}|{DIGITS})\s+(?:out\s+)?of\s+(?:the\s+|these\s+|our\s+|all\s+)?(?:{CARDINAL}|{DIGITS}))\b"
     rf"|(?P<some>(?!one\b|a\b|half\b)(?:both|{CARDINAL}))\s+of\s+(?:the|these|our|them|its)\b(?!\s+(?:most|main|best|key|largest|major|oldest|simplest|authors?|few))"
     rf"|(?P<none>none)\s+of\s+(?:the|these|our|them|its)\b"
-    rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"
+    rf"|(?P<fold>(?:{CARDINAL}|two|three)-?fold)\b(?!\s+(?:nested|cross|aims?|goals?|purposes?|contributions?|objectives?|strateg|approach|task|role))"
     rf"|(?P<part>(?:a|one|two|three|four)[ -](?!half\b){PARTS}|(?:one\s+)?half)\s+(?:of|as)\b"
     rf"|(?P<thirds>(?:one|two|three|four)[ -](?!half\b){PARTS}\b(?![ -](?:party|person|order|time|parties)))|(?P<dozen>(?:a|one|two|three|several)\s+dozens?)\s+(?:of\b|[a-z]+s\b)"
     rf"|(?P<rate>(?!zero)(?:{CARDINAL})\s+in\s+(?:every\s+)?(?:{CARDINAL}))\b"
@@ -104,7 +105,8 @@ def find_digits(reading: Reading, text: str) -> Iterator[Literal]:
     position = 0
     while match := NUMBER.search(text, position):
         frame = reading.main.frame(match.start("body"))
-        if frame.math and "," in match["body"] and not frame.inside & SIUNITX:
+        bracketed = text[match.start() - 1 : match.start()] == "[" and text[match.end() : match.end() + 1] == "]"
+        if "," in match["body"] and (frame.math or bracketed) and not frame.inside & SIUNITX:
             match = FORMULA_NUMBER.match(text, match.start()) or match
         position = match.end()
         start = match.start("sign") if match["sign"] and match["sign"].strip() not in ("", "±") and not (frame.script and match["sign"] == "+") else match.start("body")
@@ -150,6 +152,8 @@ def kind_of(match: re.Match[str]) -> str:
     if body.count(".") > 1:
         return "version"
     if match["fraction"] and re.fullmatch(r"(?:19|20)\d\d/\d\d", body + match["fraction"]):
+        return "date"
+    if match["fraction"] and DAY_MONTH.fullmatch(body + match["fraction"]):
         return "date"
     if match["fraction"]:
         return "fraction"

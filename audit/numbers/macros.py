@@ -98,7 +98,7 @@ PRINTED = {
     "%": "%", "$": "$", "&": "&", "#": "#", "_": "_", "{": "{", "}": "}", ",": "\u2009", ";": "\u2009", ":": "\u2009", " ": " ", "\n": " ",
     "!": "", "-": "", "/": "", ">": "\u2009", "quad": " ", "qquad": " ", "thinspace": "\u2009", "space": " ", "nobreakspace": " ", "xspace": "",
     "pm": "±", "mp": "∓", "times": "×", "cdot": "·", "approx": "≈", "sim": "≈", "simeq": "≈", "le": "≤", "leq": "≤", "leqslant": "≤", "ge": "≥", "geq": "≥",
-    "geqslant": "≥", "ll": "≤", "gg": "≥", "lt": "<", "gt": ">", "to": "→", "rightarrow": "→", "in": "∈", "ldots": "…", "dots": "…", "cdots": "…",
+    "geqslant": "≥", "ll": "≪", "gg": "≫", "lt": "<", "gt": ">", "to": "→", "rightarrow": "→", "in": "∈", "ldots": "…", "dots": "…", "cdots": "…",
     "textellipsis": "…", "textendash": "–", "textemdash": "—", "textminus": "−", "textpm": "±", "texttimes": "×", "pounds": "£", "textsterling": "£",
     "euro": "€", "texteuro": "€", "textdollar": "$", "textpercent": "%", "degree": "°", "textdegree": "°", "circ": "°", "permil": "‰", "textperthousand": "‰",
     "percent": "%", "left": "", "right": "", "big": "", "Big": "", "bigl": "", "bigr": "", "middle": "", "textasciitilde": "≈", "neq": "≠", "ne": "≠",

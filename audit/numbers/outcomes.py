@@ -21,6 +21,18 @@ STARS = re.compile(r"(?:[*+\u2020\u2021]|\\d?dagger)[\s}$]*p[\s$]*(?:[<≤]|\\te
 """What stars of a table stand for: `** p < .01`."""
 CONDITIONS_AHEAD = re.compile(r"(?:^|\W)(?:[Aa]t|[Ff]or|[Ww]hen|[Ww]here|[Ww]ith|[Ii]f)\s+\S{1,20}\s?=\s?[\d.]+(?:\s*,\s*\S{1,20}\s?=\s?[\d.]+)*(?:,?\s+and|,)\s+$")
 """One condition behind another: `For a = 0.25 and b = 1.5`."""
+INTERVAL_ENDED = re.compile(r"^.*[\])],")
+APPLIED_LEVEL = re.compile(r"\b(?:(?:using|by|meet(?:s|ing)?|either|applied|applying|requir\w+|used|passing|satisf\w+)\s+(?:an?\s+|the\s+)?(?:\w+\s+){0,2}|(?:nominal|unadjusted)\s+)\$?[pPqQ]\$?\s*[<≤]\s*$")
+"""A level that a rule applies: `using adjusted p < 0.05`."""
+SELECTS_BY = re.compile(r"\b(?:(?:that|which|who)\s+have|with|whose|having|any|every|each)\s+(?:[\w-]+\s+){1,3}$")
+"""What picks out the things that are looked at: `stars that have separations`."""
+BAND_BEFORE = re.compile(r"\d[\s$]*(?:--?|\u2013|to)[\s$]*$")
+THAN = re.compile(r"\b(?:(?:larg|great|small|high|low)er|more|less) than[\s$]*$")
+NOUGHT = re.compile(THAN.pattern + r"|\b(?:above|below|exceeds?)[\s$]*$")
+BARE = re.compile(r"[\s$]*(?:[.,;)]|$|(?:indicate|mean|for|and|or|whereas|while|when|if|in which|is|are)\b)")
+"""Nought and one as bounds of a sign or of a quotient: `values below 0 indicate`."""
+LOGGED = re.compile(r"\b(?:log|ln|exp|sqrt)(?:2|10)?\s?\([A-Za-z_ ]{1,14}[-+\u2212]\s*$")
+"""What a function in prose adds to its argument: `log(TPM + 1)`."""
 LETTERS = frozenset("zdgrRUWM")
 """Statistics with the name of a letter that names many other things."""
 
@@ -37,11 +49,15 @@ def is_statistic(sight: Sight) -> object:
         return True
     if not found or choices.EFFECT_LABEL.match(sight.after) or (found["symbol"] in "pP" and is_level(sight)):
         return False
+    if found["symbol"] == "T" and not sight.says(cues.OF_TEST):
+        return False  # a temperature or a function at a place
     if found["symbol"] == "P" and found["relation"] in ">≥" and (parse_decimal(sight.literal.plain) or 0) >= 0.2:
         return False  # a probability that was asked for
     if found["symbol"] in LETTERS and (found["relation"] in "<>≤≥" or PRODUCT.match(sight.right)):
         return False
     if found["symbol"].startswith("\\") and "\\chi" not in found["symbol"] and sight.plain_decimal and not sight.claims:
+        return False
+    if found["relation"] in "<>≤≥" and (sight.literal.plain == "0" or (sight.plain_decimal and re.match(r"[rR]\s*\^", found["symbol"]) and re.search(r"\b(?:at|with)\s*$", sight.lead[: -len(sight.left)] if sight.left else ""))):
         return False
     if found["relation"] in "<>≤≥" and found["symbol"][0] in "pP" and (parse_decimal(sight.literal.plain) or 0) > 1:
         return False
@@ -64,6 +80,8 @@ def is_level(sight: Sight) -> object:
     if STARS.search(sight.before[-16:]):
         return True
     if "caption" in sight.frame.inside and sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".10"):
+        return True
+    if sight.literal.plain.lstrip("0") in (".05", ".01", ".1", ".001") and APPLIED_LEVEL.search(sight.lead):
         return True
     near = sight.sentence[max(0, sight.literal.start - sight.span[0] - 70) :][:150]
     return re.search(r"\b(?:considered|threshold|criterion|level|passe[sd]|genome-wide|cut-?off|regarded|defined|taken|set|declared|deemed|if|indicates? (?:statistical )?significan\w+|asterisks?)\b", near, re.I)
@@ -126,11 +144,15 @@ def is_counted_out(sight: Sight) -> object:
     if not found:
         return False
     ahead, behind = before[: found.start()], sight.after.replace("$", "")
+    if re.search(r"\b(?:at|exceed\w*|from|to)\s*\(?$", ahead + found.group()[:1]):
+        return False
     if choices.SPLIT.search(ahead[-40:]) or choices.FOR_SPLIT.match(behind):
         return False
     if cues.PERCENT_AHEAD.search(ahead) or cues.PORTION.search(ahead) or (re.match(r"\W*Of\b", sight.lead) and "%" in sight.sentence):
         return True
     if (found["symbol"] == "n" or cues.AFTER_BAND.search(ahead)) and (cues.PERCENT_BEHIND.match(behind) or re.match(r"\s+(?:were|was|had|did)\b", behind)):
+        return True
+    if cues.CAME_OUT.match(behind) or cues.AT_LAST.search(ahead):
         return True
     if len(cues.SIZES.findall(sight.sentence)) < 2 or sight.says(cues.ASSIGNED):
         return False
@@ -152,6 +174,10 @@ def is_whole(sight: Sight) -> object:
     """The whole of which a sentence goes on to tell a part, and the part: `Of the 57 studies, 44 had ...`."""
     if not sight.integer or not sight.prose:
         return False
+    if cues.SORTED_AS.match(sight.after) and cues.SORTED.search(sight.lead):
+        return True
+    if (sight.literal.percent and cues.SHARED_OUT.match(sight.after)) or (cues.OF_THESE.search(sight.lead) and cues.FARED.match(sight.after)):
+        return True
     return (cues.WHOLE.match(sight.lead + "|") and cues.GOES_ON_WITH.match(sight.after)) or cues.PART.match(sight.lead + "|") or cues.OF_WHOM.search(sight.before)
 
 
@@ -159,11 +185,13 @@ def is_distinct(sight: Sight) -> object:
     """How many different things something turned out to hold, or how much was left in the end."""
     if not sight.integer or not sight.prose:
         return False
-    return (cues.HOLDS.search(sight.before) and cues.DISTINCT.match(sight.after)) or cues.LEFT.search(sight.lead)
+    return cues.CAME_UP.match(sight.after) or (cues.HOLDS.search(sight.before) and cues.DISTINCT.match(sight.after)) or cues.LEFT.search(sight.lead)
 
 
 def is_direction(sight: Sight) -> object:
     """One of several values that a parenthesis lists for a thing found: `32.5° N, 189.5° E, N = 15, k = 37.4`."""
+    if re.search(r"\b(?:at|with|for|when)\s+\S{1,3}\s*=\s*$", sight.before[-20:]):
+        return False
     if sight.frame.math or not sight.prose or not (cues.COORDINATE.match(sight.after) or cues.SAMPLE.search(sight.before)):
         return False
     low, high = max(sight.span[0], sight.literal.start - REACH), min(sight.span[1], sight.literal.end + REACH)
@@ -182,8 +210,9 @@ def is_found_value(sight: Sight) -> object:
         return False
     return (
         sight.frame.math == "inline" and not sight.frame.script and cues.RELATION.search(sight.left) and ends_relation(sight)
-        and not re.search(r"[0-9]", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
-        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take|by|from)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]], re.I)
+        and not re.search(r"[0-9]", INTERVAL_ENDED.sub("", re.sub(r"[_^][^_^\u200b]*\u200b", "", sight.left)).replace(" ", "")[:-1][-12:]) and (sight.claims or not (sight.plain_decimal or sight.says(cues.ADOPTS) or sight.left.rstrip(" -\u2212+")[-1:] in "<>≤≥")) and not cues.DESIGN_VERB.search(sight.lead) and sight.literal.plain not in ("0", "1")
+        and not (sight.plain_decimal and is_level(sight)) and not re.search(r"\b(?:at|with|for|where|when|if|let|using|setting|choose|fix|take|by|from)(?:\s+(?:small|smaller|large|larger|low|high|fixed|constant|moderate|intermediate|finite|given))?\s*$", sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]], re.I)
+        and not (sight.left.rstrip(" -\u2212+\u200b")[-1:] in "<>≤≥" and (SELECTS_BY.search(sight.text[max(0, sight.formula[0] - 40) : sight.formula[0]].replace("\n", " ")) or sight.says(choices.WE_SELECT)))
         and not CONDITIONS_AHEAD.search(sight.text[max(0, sight.formula[0] - 50) : sight.formula[0]])
         and not cues.SETTING_NOUN.search(sight.text[max(0, sight.formula[0] - 24) : sight.formula[0]]) and "∈" not in sight.left and "→" not in sight.left
         and not (re.search(r"[<>≤≥][^=]*$", sight.left[-8:]) and re.search(r"\b(?:to|over|between|from|in|below|above|and)\s*$", sight.text[max(0, sight.formula[0] - 12) : sight.formula[0]]))
@@ -224,6 +253,8 @@ def is_part(sight: Sight) -> object:
 
 def is_as_such(sight: Sight) -> object:
     """A number that counts and measures nothing."""
+    if (LOGGED.search(sight.before[-28:]) and sight.after.startswith(")")) or (sight.literal.plain in ("0", "1") and (THAN if sight.literal.plain == "0" else NOUGHT).search(sight.before[-24:]) and BARE.match(sight.after)):
+        return True
     return re.match(r"\s+by (?:construction|definition)\b", sight.after) or is_exponent(sight) or is_digit(sight) or is_part(sight) or is_coefficient(sight)
 
 
@@ -241,6 +272,8 @@ def is_coefficient(sight: Sight) -> object:
 
 def is_share(sight: Sight) -> object:
     """The percentage in parentheses behind a count, `1,876 (80 %)`, or one of several in a sentence."""
+    if BAND_BEFORE.search(sight.before[-8:]) and not sight.literal.percent:
+        return False
     if sight.literal.percent and sight.before.rstrip("$ ").endswith("(") and len(re.findall(r"\(\$?\d+(?:\.\d+)?\s*%", sight.sentence)) > 1:
         return True
     if TITLED.search(sight.before[-24:]):
@@ -256,5 +289,7 @@ def is_comparison(sight: Sight) -> object:
         return False
     if re.search(r"[$£€]\s*$", sight.before) and re.match(r"\s+(?:more|less|higher|lower)\b", sight.after) or sight.says(choices.EXCLUDED_IF):
         return not sight.says(choices.EXCLUDED_IF)
+    if sight.literal.text[0] in "-\u2212+" and cues.GAP.search(sight.before) and not cues.SET_GAP.search(sight.lead):
+        return True
     by = sight.lead.rstrip(" $\u00a0").endswith(" by")
     return cues.COMPARATIVE.match(sight.after) or (sight.literal.percent and re.match(r"[\s\u00a0$]+(?:fewer|more|less)\s+[a-z]", sight.after)) or (by and sight.claims and (sight.literal.percent or cues.INCREMENT.match(sight.after)))

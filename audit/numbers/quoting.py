@@ -19,7 +19,7 @@ IN_TEXT = re.compile(
 )
 """A citation that is typed: `(Name, 2018)`, `Name et al. (2018)`."""
 OTHERS = re.compile(
-    rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior(?! to\b)|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
+    rf"\b(?:[Pp]revious(?:ly)?|[Pp]rior(?! to\b)|[Ee]arlier|[Pp]ast|[Rr]ecent(?:ly)?|[Oo]ther|(?<!part of )[Aa]nother|[Ee]xisting|[Pp]ublished)\s+(?:\w+\s+){{0,2}}(?:stud(?:y|ies)|works?|surveys?|analys[ei]s|papers?|"
     rf"reports?|experiments?|estimates?|results?|research|authors?|investigations?|reviews?|findings)\b|\b{NAME}(?:\s+et\s+al\.?(?!,\s*(?:19|20)\d\d)|\s+and\s+(?:colleagues|co-?workers|coworkers))"
 )
 """Words by which a writer hands over to others, for as long as nobody else speaks."""

@@ -44,7 +44,7 @@ def is_length(sight: Sight) -> object:
     """A length of the page: in its own units, after a register or at once after a command."""
     if "\\" in sight.after[:4] and cues.LENGTH.match(sight.after):
         return True
-    if is_whole_argument(sight):
+    if is_whole_argument(sight) or (sight.frame.name == "ra" and sight.frame.kind == "argument" and not sight.frame.math):
         return True
     if "\\" not in sight.before:
         return False
@@ -113,10 +113,12 @@ def is_month(sight: Sight) -> object:
 def is_index(sight: Sight) -> object:
     if not sight.prose or sight.literal.percent or not (sight.integer or sight.literal.kind in ("decimal", "fraction")):
         return False
-    if STOPPED.search(sight.before[-24:]) or OF_WHICH.match(sight.after):
+    if STOPPED.search(sight.before[-24:]) or OF_WHICH.match(sight.after) or sight.literal.text.startswith("."):
         return False
+    if sight.integer and cues.IN_PARENTHESES.search(sight.before[-40:]) and re.match(r"[a-z]?\)", sight.after):
+        return True
     if cues.CERTAIN_INDEX.search(sight.before[-48:]) and "=" not in sight.before[-3:]:
-        return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$", sight.before)
+        return sight.integer or not re.search(r"\bp\.?\s*$|\b(?:conditions?|steps?|no|app|questions?|claims?|issues?)\.?\s*$|\bvolume\s*\($", sight.before)
     if sight.integer and len(sight.literal.plain) <= 2 and not sight.frame.math and cues.NOUN_NUMBERED.search(sight.before[-40:]) and cues.NUMBERED_ON.match(sight.after):
         return True
     if not (sight.integer and cues.INDEX.search(sight.before[-40:])) or re.match(r"\s*(?:out of\s|\(\d+(?:\.\d+)?\s*%)", sight.after):
@@ -220,4 +222,4 @@ def is_reference_mark(sight: Sight) -> object:
     if re.search(r"[a-z)]{2}\s?\)?[.,;](?:\d{1,3}[,\u2013-]+)*$", sight.before[-16:]) and re.match(r"(?:[,\u2013-]+\d{1,3})*(?:\s|$)", sight.after):
         return True
     opened = re.search(r"(?P<word>[A-Za-z.,~\u00a0]+)[\s\u00a0]*\[(?:\d{1,3}\s*[,;\u2013-]+\s*)*$", sight.before[-40:])
-    return opened and not re.search(r"(?:\b(?:CI|CrI|HDI|IQR|interval|range|between|domain|in|from)|,)$", opened["word"]) and re.match(r"(?:\s*[,;\u2013-]+\s*\d{1,3})*\s*\]", sight.after)
+    return opened and not re.search(r"(?:\b(?:CI|CrI|HDI|IQR|interval|range|between|within|domain|in|from)|,)$", opened["word"]) and re.match(r"(?:\s*[,;\u2013-]+\s*\d{1,3})*\s*\]", sight.after)

@@ -16,6 +16,8 @@ __all__ = ["Page", "Sight"]
 SENTENCE_END = re.compile(rf"[.!?]['\")]*[\s\u00a0]+(?=[A-Z\\{CITE}{ARGUMENT}$]|\([A-Za-z]\)\s)|(?<=[a-z]{{5}})(?<!approx)\.[\s\u00a0]+(?=\d)|\n\n|[{SEAM}{CELL}{ROW}]")
 ASSIGNS = re.compile(r"[A-Za-z][^\w\s]{0,2}\s*[=<>≈≤≥]")
 SOLAR = re.compile(r"[MRL]_\\(?:odot|oplus|sun|earth|star|ast)")
+UNIT_MACRO = re.compile(r"\\(?!(?:alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|varphi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega|infty|ell|hbar|partial|nabla|dots|prime|star|ast|log|ln|exp|mathbb|mathcal|mathrm|rm|text)\b)[A-Za-z]{3,}")
+"""A unit by a command of the writer's own, set off from its number: `$29~\\kpc$`."""
 LETTER_FIRST = re.compile(r"\s*[A-Za-z]")
 PLAIN_DIGITS = frozenset({"15", "25", "35", "75", "95", "99", "999", "125"})
 BEYOND = re.compile(r"^(?:[\s$]*(?:±|--?|\u2013|to|and|or|,)[\s$]*[-+]?\d+(?:\.\d+)?)+")
@@ -157,6 +159,8 @@ class Sight:
         rest = re.sub(r"\d+(?:[.,\ufe50]\d+)*|\.\d+", "", self.text[start:end])
         rest = re.sub(r"10\^|\^[-\u2212+]?\u200b?", "", rest)
         rest = FORMULA_FILL.sub("", rest)
+        if UNIT_MACRO.fullmatch(rest) and re.search(r"[\d)][\u2009\u00a0 ]+\\", self.text[start:end]):
+            return True
         return rest in ("", "\\sigma") or bool(SOLAR.fullmatch(rest)) or bool(re.fullmatch(rf"(?:{cues.UNIT}|pp|st|nd|rd|th|fold)(?:\^\u200b)?", rest))
 
     @Lazy

@@ -19,7 +19,7 @@ REACH = 2000
 NAMED_STUDY = re.compile(rf"[A-Z][\w'-]+\s+(?:et\s+al\.?|and\s+[A-Z][\w'-]+|&\s*[A-Z][\w'-]+)[\s,.(]*{CITE}")
 DESIGN_COLUMN = re.compile(
     r"[dDnNkKLmMT]|\\#.*|#.*|(?:.*\b)?(?:dim(?:ension)?s?\.?|(?:batch |hidden |input |image |model |window )?sizes?|(?:hyper)?param(?:eter)?s?\.?|layers|heads|depth|width|epochs|steps|runs|seeds|folds|features|resolution|classes|"
-    r"threshold|bits|budget|chr(?:omosome)?\.?|lvl\.?|no\.?|id|years?|dates?|versions?|learning rate|setting|default|wavelength|revisit|cadence|sampling rate|frequency|code)\s*(?:\([^)]*\))?",
+    r"threshold|bits|budget|chr(?:omosome)?\.?|lvl\.?|no\.?|id|years?|dates?|versions?|learning rate|(?:tested )?settings?|bounds|priors?(?: range)?|default|wavelength|revisit|cadence|sampling rate|frequency|code|latitude|longitude)\s*(?:\([^)]*\))?",
     re.IGNORECASE,
 )
 """What heads a column of things that were chosen."""
@@ -33,6 +33,7 @@ OF_PARAMETERS = re.compile(
     re.IGNORECASE,
 )
 FOUND_PARAMETERS = re.compile(r"\b(?:deriv|fit)\w*\s+(?:\w+\s+){0,2}param|\bparam\w*\s+(?:deriv|fit)|\b(?:estimat|best|posterior|infer|recover|result|compar|accura|perform|effect|ablat|measur|error|score|different|across|varying|under|between|runtime|time)\w*", re.IGNORECASE)
+FOUND_VALUES = re.compile(r"\b(?:infer|deriv|fitt?(?:ed|s|ting)?\b|measur|posterior|best|recover|observ|result)\w*", re.IGNORECASE)
 SETTING_ROW = re.compile(
     r"(?:\\?#\s*|\S+\s+|(?:max(?:imum|\.)?|min(?:imum|\.)?|initial|total|number of|no\. of)\s+)*(?:tolerance|learning rate|batch size|epochs?|drop-?out(?: rate)?|optimi[sz]er|weight decay|momentum|hidden (?:size|units|dimension|layers)|attention heads|random seed|seed|warm-?up(?: steps)?|(?:expansion )?order|"
     r"quadrature points|threshold|cut-?off|bandwidth|window(?: size| length)?|step size|time ?step|iterations|restarts|estimators|patience|(?:sampling )?cadence|sampling (?:rate|frequency|interval|cadence)|context length|sequence length|vocabulary size|kernel size|stride|grid (?:size|spacing)|population size|mutation rate|discount factor|gradient clipping|replications)\s*(?:\([^)]*\)|\[[^\]]*\]|\$[^$]*\$|[A-Za-z]{0,2})?",
@@ -74,7 +75,7 @@ def is_in_label(sight: Sight) -> bool:
     start = max(sight.text.rfind(ROW, low, sight.literal.start), table_start(sight))
     if CELL in sight.text[start : sight.literal.start] or CELL not in sight.text[sight.literal.end : sight.literal.end + REACH].partition(ROW)[0]:
         return False
-    return bool(re.search(r"[A-Za-z]{2,}[^A-Za-z]*$|=\s*$", sight.before)) and not re.match(r"\s*\(?\d", sight.after)
+    return bool(re.search(r"[A-Za-z]{2,}[^A-Za-z]*$|=\s*$", sight.before) or re.match(r"[^A-Za-z=]{0,12}[A-Za-z]{3,}", sight.after)) and not re.match(r"\s*\(?\d", sight.after)
 
 
 def labels_row(sight: Sight) -> bool:
@@ -120,7 +121,7 @@ def in_design_column(sight: Sight) -> bool:
     if not 0 < column < len(cells) or sight.text.find(ROW, table_start(sight), sight.literal.start) < 0:
         return False
     if VALUES.match(cells[column]):
-        return bool(PARAMETERS.search(" ".join(cells[:column])))
+        return bool(PARAMETERS.search(" ".join(cells[:column]))) and not FOUND_VALUES.search(caption_of(sight))
     if cells[column] in ("n", "N") and not sight.round:
         return False  # cases that were left
     return bool(DESIGN_COLUMN.fullmatch(cells[column]))
@@ -134,7 +135,8 @@ def lists_parameters(sight: Sight) -> bool:
     if CELL not in sight.text[start : sight.literal.start]:
         return False
     label = CLUTTER.sub(" ", sight.text[start + 1 : sight.text.find(CELL, start)]).strip()
-    return bool(SETTING_ROW.fullmatch(label)) or sight.page.once(("caption", table_start(sight)), lambda: is_of_parameters(caption_of(sight)))
+    digits = re.sub(r"\D", "", sight.literal.plain).strip("0") if sight.literal.kind == "decimal" else ""
+    return (len(digits) < 4 and bool(SETTING_ROW.fullmatch(label))) or sight.page.once(("caption", table_start(sight)), lambda: is_of_parameters(caption_of(sight)))
 
 
 def is_of_parameters(caption: str) -> bool:
