@@ -172,7 +172,7 @@ class Assessor:
     def find(self, key: str) -> Quantity:
         """The quantity of a key, remembered as seen."""
         quantity = self.keys.resolve(key, self.place)
-        self.seen[key] = f"{key} = {quantity.value}"
+        self.seen[key] = f"{key} = {quantity.value}" + f" (tolerance {quantity.tolerance:.3g})" * self.spread
         return quantity
 
     def values(self, key: str, quantity: Quantity) -> tuple[float | int, ...]:
@@ -206,11 +206,11 @@ def evaluate(use: Use, keys: Keys, words: Mapping[str, str], elsewhere: bool) ->
         condition = parse_condition(use.key, use.place)
         assessor = Assessor(keys, words, use.place)
         truth = assessor.holds(condition)
-        assessor.spread = True
+        seen, assessor.spread = dict(assessor.seen), True
         steady = truth is None or assessor.holds(condition) is truth
     except Refusal as refusal:
         return Claim(use, condition, refusal)
-    return Claim(use, condition, None, None if elsewhere and truth is False else truth, steady, ", ".join(assessor.seen.values()))
+    return Claim(use, condition, None, None if elsewhere and truth is False else truth, steady, ", ".join((seen if steady else assessor.seen).values()))
 
 
 def claim_states(claims: list[Claim]) -> dict[str, str]:

@@ -191,6 +191,7 @@ def test_what_could_turn_within_tolerance_is_a_note(paper: Paper, tolerance: flo
     widen(paper, tolerance)
     claim(paper, condition)
     assert [line.split()[0] for line in found(paper)] == ([] if steady else ["A418"])
+    assert all(f"main.untreated.gap = 0.0887 (tolerance {tolerance})" in line for line in found(paper))
     assert all(finding.severity is Severity.NOTE for finding in paper.report().findings if finding.code == "A418")
     assert "{holds}" in render(paper)
 
