@@ -65,7 +65,7 @@ def stop_process(data: Path, number: int, table: str = "one block", blocks: int 
             assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
             time.sleep(0.005)
         process.send_signal(number)
-        words = process.stderr.read()
+        _, words = process.communicate(timeout=60)  # until every process that inherited it has ended
     return process.returncode, words
 
 
